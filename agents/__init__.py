@@ -1,0 +1,1 @@
+"""Chunks in, checked and cited answer out: LangGraph state machines."""

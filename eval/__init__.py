@@ -1,0 +1,1 @@
+"""Beside the product: measurements and benchmarks."""

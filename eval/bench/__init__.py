@@ -1,0 +1,1 @@
+"""Scripts that print ratios and figures; `eval/LOG.md` keeps the results."""

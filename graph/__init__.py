@@ -1,0 +1,1 @@
+"""The data model, every Cypher statement, schema migrations and the store."""

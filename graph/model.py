@@ -1,0 +1,287 @@
+"""The values that travel between modules; all of them frozen, none of them knows the database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""One embedding, shape (d,), unit length, finite."""
+
+Vectors = NDArray[np.float32]
+"""A batch of embeddings, shape (n, d), each row unit length and finite."""
+
+OPEN_ENDED = 99991231
+"""`valid_to` of an edition that nothing supersedes."""
+
+
+# What is stored -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file, as it was read."""
+
+    id: str
+    """Hex digest of collection and uri: the same file keeps its id when its content changes."""
+    uri: str
+    """Absolute `file://` address, or the address that a crawler fetched."""
+    title: str
+    sha256: str
+    """Digest of the file's bytes."""
+    media_type: str
+    pages: int | None
+    """Number of pages; None for formats that have none."""
+    ingested_at: str
+    """ISO 8601, UTC."""
+    fingerprint: str
+    """What the chunks depend on beside the bytes: splitter version, embedder, metadata given."""
+    scope: str = "default"
+    collection: str = "default"
+    audience: str = "public"
+    """Who may see it: a caller sees only the audiences it holds."""
+    series: str | None = None
+    """The work of which this is an edition, such as "Common Policy"."""
+    edition: str | None = None
+    year: int | None = None
+    date: str | None = None
+    """Date of the edition, ISO 8601, where a day is known."""
+    is_current: bool = True
+    """False when a newer edition of the series is in the collection. Set by the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A node of the document's outline."""
+
+    id: str
+    document_id: str
+    parent_id: str | None
+    """None for a section at the top of the document."""
+    number: str | None
+    """Such as "401.4-2(b)"; None where the heading carries no number."""
+    title: str
+    path: tuple[str, ...]
+    """Headings from the top of the document down to this one, inclusive."""
+    level: int
+    """1 for the top."""
+    ordinal: int
+    """Position in the document, 0-indexed, depth first."""
+    page_start: int | None
+    """1-indexed; None for formats without pages."""
+    page_end: int | None
+    provenance: str
+    """How the heading was found: "bookmarks", "numbering", "markup" or "document"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of one section, small enough for the encoder to read whole."""
+
+    id: str
+    """Hex digest of document, section path, text and occurrence: stable while the text is."""
+    document_id: str
+    section_id: str
+    text: str
+    """Equals document text [start:end]."""
+    heading: str
+    """The section's path in one line; embedded and indexed together with the text."""
+    ordinal: int
+    """Position in the document, 0-indexed."""
+    start: int
+    """Character offset in the document's extracted text, 0-indexed, inclusive."""
+    end: int
+    """Exclusive."""
+    page_start: int | None
+    page_end: int | None
+    sha256: str
+    """Digest of heading and text: what the vector depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedDocument:
+    """A document with everything that is written for it, in one transaction."""
+
+    document: Document
+    sections: tuple[Section, ...]
+    chunks: tuple[Chunk, ...]
+    vectors: Vectors
+    """Shape (len(chunks), d)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """What the graph knows of a file: enough to tell whether it must be read again."""
+
+    id: str
+    uri: str
+    sha256: str
+    fingerprint: str
+    chunks: int
+
+
+FileStatus = Literal["read", "unchanged", "replaced", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What an ingestion run did with one file."""
+
+    uri: str
+    status: FileStatus
+    reason: str = ""
+    """For a refused file: what is wrong and what to do. For others: warnings, if any."""
+    code: str = ""
+    """Machine-readable reason of a refusal, such as "encrypted"."""
+    document_id: str | None = None
+    pages: int | None = None
+    pages_without_text: tuple[int, ...] = ()
+    """1-indexed."""
+    sections: int = 0
+    chunks: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRun:
+    """One call of `milepost ingest`: every file that was seen is in `outcomes`."""
+
+    id: str
+    collection: str
+    started_at: str
+    """ISO 8601, UTC."""
+    finished_at: str
+    outcomes: tuple[FileOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A named part of a collection, such as one series of publications."""
+
+    name: str
+    documents: int
+    chunks: int
+
+
+# What is asked ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which chunks a search may return; every field is applied inside the indexes."""
+
+    collection: str = "default"
+    audiences: tuple[str, ...] = ("public",)
+    """The audiences that the caller holds."""
+    scopes: tuple[str, ...] = ()
+    """Only these scopes; empty means all."""
+    series: str | None = None
+    year: int | None = None
+    as_of: int | None = None
+    """Only editions in force at the end of this year; undated documents are always in force."""
+    current_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question and what it may be answered from."""
+
+    text: str
+    filter: Filter = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """Up to three kinds of lists, fetched in one round trip."""
+
+    filter: Filter
+    limit: int
+    """Length of each list."""
+    vector: Vector | None = None
+    """Query embedding for the global and the scoped lists; None leaves them out."""
+    search_globally: bool = True
+    """Whether to fetch the vector list over everything that the filter lets through."""
+    scopes: tuple[str, ...] = ()
+    """One vector list for each of these scopes."""
+    text: str = ""
+    """The question for the full-text list, as typed; empty leaves that list out."""
+
+
+# What comes back ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ListRank:
+    """A chunk's place in one of the lists that were fused."""
+
+    rank: int
+    """1-indexed."""
+    score: float
+    """Vector lists: (1 + cosine) / 2. Full text: BM25, without upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk with what a person needs to find it in its document."""
+
+    chunk_id: str
+    text: str
+    heading: str
+    document_id: str
+    document: str
+    """Title of the document."""
+    uri: str
+    section_id: str
+    section_number: str | None
+    section: str
+    """Title of the section."""
+    page_start: int | None
+    page_end: int | None
+    scope: str
+    series: str | None
+    edition: str | None
+    year: int | None
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage found by at least one list."""
+
+    passage: Passage
+    lists: Mapping[str, ListRank]
+    """By list name: "global", "fulltext" or "scope:NAME"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A candidate with its final place."""
+
+    passage: Passage
+    lists: Mapping[str, ListRank]
+    score: float
+    """Comparable within one ranking only; not a probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How likely it is that a scope holds the answer."""
+
+    scope: str
+    probability: float
+    """In [0, 1]; the routes of one question sum to at most 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What a retrieval system returns: the same question gives the same ranking, always."""
+
+    query: Query
+    system: str
+    hits: tuple[Hit, ...]
+    route: tuple[Route, ...] = ()
+    """Most likely first; empty when the system does not route or could not decide."""
+    timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Wall-clock milliseconds by stage."""

@@ -1,0 +1,117 @@
+"""What the packages above ask of their collaborators; only `app.wiring` names concrete classes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from graph.model import (
+    Candidate,
+    Document,
+    DocumentState,
+    Filter,
+    IngestedDocument,
+    IngestRun,
+    Query,
+    Ranking,
+    Route,
+    Scope,
+    SearchRequest,
+    Vector,
+    Vectors,
+)
+
+
+class Tokenizer(Protocol):
+    """Splits text the way the encoder does."""
+
+    max_tokens: int
+    """Word pieces that the encoder reads of one text, special ones not counted."""
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the [start, end) character offsets of each word piece, however long the text."""
+        ...
+
+
+class Embedder(Tokenizer, Protocol):
+    """Turns text into unit vectors of a fixed size."""
+
+    name: str
+    dimensions: int
+    fingerprint: str
+    """Changes whenever the vectors would; stored with each chunk and compared at start."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: (n, d) float32, rows of unit length, in the order given.
+
+        Raises:
+            ModelError: The model failed or returned a vector that is not finite.
+        """
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """Embed a question: (d,) float32 of unit length."""
+        ...
+
+
+class Retriever(Protocol):
+    """A retrieval system."""
+
+    def __call__(self, query: Query, k: int) -> Ranking:
+        """Return at most k hits, best first; equal scores are ordered by chunk id."""
+        ...
+
+
+class Router(Protocol):
+    """Tells which scopes a question belongs to."""
+
+    def __call__(self, query: Query, vector: Vector) -> tuple[Route, ...]:
+        """Return scopes, most likely first; empty when it cannot decide."""
+        ...
+
+
+class Store(Protocol):
+    """The graph. `graph.store.GraphStore` is Neo4j; tests have one in memory.
+
+    Every method may raise StoreUnavailable, StoreFull or StoreError.
+    """
+
+    # Writing
+
+    def write(self, items: Sequence[IngestedDocument]) -> None:
+        """Insert or replace documents, all of them or none, leaving nothing of older versions."""
+        ...
+
+    def remove(self, document_ids: Sequence[str]) -> int:
+        """Remove documents with their sections and chunks; return how many there were."""
+        ...
+
+    def finish(self, collection: str) -> None:
+        """Bring scopes and the order of editions up to date with the documents."""
+        ...
+
+    def record_run(self, run: IngestRun) -> None:
+        """Keep the run's report in the graph."""
+        ...
+
+    # Reading
+
+    def document_states(self, collection: str) -> Mapping[str, DocumentState]:
+        """Return what is known of each document, by uri."""
+        ...
+
+    def list_documents(self, filter: Filter) -> Sequence[tuple[Document, int]]:
+        """Return documents with their number of chunks, by scope, series, edition, title, uri."""
+        ...
+
+    def list_scopes(self, filter: Filter) -> Sequence[Scope]:
+        """Return the scopes that hold chunks which the filter lets through, by name."""
+        ...
+
+    def nearest_scopes(
+        self, vector: Vector, filter: Filter, limit: int
+    ) -> Sequence[tuple[str, float]]:
+        """Return scope and (1 + cosine) / 2 of the nearest chunks, nearest first."""
+        ...
+
+    def search(self, request: SearchRequest) -> Sequence[Candidate]:
+        """Fetch all lists in one round trip, each candidate once, ordered by chunk id."""
+        ...

@@ -1,0 +1,1 @@
+"""A local Neo4j: found, installed, started and stopped."""

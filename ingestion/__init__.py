@@ -1,0 +1,1 @@
+"""Files in, graph out: read, split, embed, write."""

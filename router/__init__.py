@@ -1,0 +1,1 @@
+"""Query in, ranked chunks out: routers, retrieval and fusion."""

@@ -1,7 +1,7 @@
 """Every error Milepost raises on purpose; each message says what happened and what to do.
 
     MilepostError
-    ├── UsageError              the call is wrong: unknown name, missing path, empty question (exit code 2)
+    ├── UsageError              wrong call: unknown name, missing path, … (exit code 2)
     ├── ConfigurationError      a setting is wrong or missing (exit code 2)
     ├── UnreadableFile          one file cannot be read; carries a status for the report
     ├── ModelError              an embedding or chat model cannot be loaded or fails

@@ -13,7 +13,7 @@ Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
 """A batch of embeddings, shape (n, d), each row unit length and finite."""
 
-OPEN_ENDED = 99991231
+OPEN_ENDED = "99991231"
 """`valid_to` of an edition that nothing supersedes."""
 
 
@@ -109,6 +109,8 @@ class IngestedDocument:
     chunks: tuple[Chunk, ...]
     vectors: Vectors
     """Shape (len(chunks), d)."""
+    embedder: str
+    """Fingerprint of the model that made the vectors."""
 
 
 @dataclass(frozen=True, slots=True)

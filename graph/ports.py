@@ -98,16 +98,16 @@ class Store(Protocol):
         """Return what is known of each document, by uri."""
         ...
 
-    def list_documents(self, filter: Filter) -> Sequence[tuple[Document, int]]:
+    def list_documents(self, where: Filter) -> Sequence[tuple[Document, int]]:
         """Return documents with their number of chunks, by scope, series, edition, title, uri."""
         ...
 
-    def list_scopes(self, filter: Filter) -> Sequence[Scope]:
+    def list_scopes(self, where: Filter) -> Sequence[Scope]:
         """Return the scopes that hold chunks which the filter lets through, by name."""
         ...
 
     def nearest_scopes(
-        self, vector: Vector, filter: Filter, limit: int
+        self, vector: Vector, where: Filter, limit: int
     ) -> Sequence[tuple[str, float]]:
         """Return scope and (1 + cosine) / 2 of the nearest chunks, nearest first."""
         ...

@@ -1,0 +1,334 @@
+"""Every Cypher statement of Milepost, as literals; values travel as parameters only.
+
+Statements with a filter hold the mark `#FILTER#`, which `filtered` replaces by conditions from the
+closed set `CONDITIONS`. The type `LiteralString` lets the type checker refuse any other text.
+"""
+
+from typing import LiteralString
+
+from graph.model import Filter
+
+# Schema -------------------------------------------------------------------------------------------
+
+CREATE_CONSTRAINTS: tuple[LiteralString, ...] = (
+    "CREATE CONSTRAINT migration_name IF NOT EXISTS FOR (m:Migration) REQUIRE m.name IS UNIQUE",
+    "CREATE CONSTRAINT document_id IF NOT EXISTS FOR (d:Document) REQUIRE d.id IS UNIQUE",
+    "CREATE CONSTRAINT section_id IF NOT EXISTS FOR (s:Section) REQUIRE s.id IS UNIQUE",
+    "CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (c:Chunk) REQUIRE c.id IS UNIQUE",
+    "CREATE CONSTRAINT topic_id IF NOT EXISTS FOR (t:Topic) REQUIRE t.id IS UNIQUE",
+    "CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:IngestRun) REQUIRE r.id IS UNIQUE",
+    "CREATE CONSTRAINT scope_name IF NOT EXISTS "
+    "FOR (s:Scope) REQUIRE (s.collection, s.name) IS UNIQUE",
+    "CREATE INDEX document_collection IF NOT EXISTS FOR (d:Document) ON (d.collection)",
+    "CREATE INDEX document_series IF NOT EXISTS FOR (d:Document) ON (d.collection, d.series)",
+    "CREATE INDEX chunk_document IF NOT EXISTS FOR (c:Chunk) ON (c.document_id)",
+    "CREATE INDEX section_document IF NOT EXISTS FOR (s:Section) ON (s.document_id)",
+    "CREATE INDEX section_number IF NOT EXISTS FOR (s:Section) ON (s.number)",
+)
+
+# All properties that a search may filter on: declaring another later means building it anew.
+CREATE_VECTOR_INDEX: LiteralString = """
+CYPHER 25
+CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.embedding
+WITH [c.collection, c.audience, c.scope, c.series, c.year, c.is_current, c.valid_from, c.valid_to]
+OPTIONS { indexConfig: $config }
+"""
+
+DROP_VECTOR_INDEX: LiteralString = "DROP INDEX chunk_embedding IF EXISTS"
+
+CREATE_FULLTEXT_INDEX: LiteralString = """
+CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS FOR (c:Chunk)
+ON EACH [c.text, c.heading, c.keys, c.valid_from, c.valid_to]
+OPTIONS { indexConfig: $config }
+"""
+
+AWAIT_INDEXES: LiteralString = "CALL db.awaitIndexes($seconds)"
+
+SHOW_INDEXES: LiteralString = """
+SHOW INDEXES YIELD name, state, populationPercent, options
+WHERE name IN ['chunk_embedding', 'chunk_text']
+RETURN name, state, populationPercent, options.indexConfig AS config
+"""
+
+SERVER_VERSION: LiteralString = """
+CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel'
+RETURN versions[0] AS version, edition
+"""
+
+APPLIED_MIGRATIONS: LiteralString = """
+MATCH (m:Migration) RETURN m.name AS name, toString(m.applied_at) AS applied_at ORDER BY m.name
+"""
+
+RECORD_MIGRATION: LiteralString = """
+MERGE (m:Migration {name: $name}) ON CREATE SET m.applied_at = datetime()
+"""
+
+READ_EMBEDDER: LiteralString = """
+MATCH (e:Embedder {id: 'embedder'})
+RETURN e.name AS name, e.dimensions AS dimensions, e.fingerprint AS fingerprint
+"""
+
+WRITE_EMBEDDER: LiteralString = """
+MERGE (e:Embedder {id: 'embedder'})
+SET e.name = $name, e.dimensions = $dimensions, e.fingerprint = $fingerprint
+"""
+
+COUNT_CHUNKS: LiteralString = "MATCH (c:Chunk) RETURN count(c) AS chunks"
+
+# Writing documents --------------------------------------------------------------------------------
+
+UPSERT_DOCUMENTS: LiteralString = """
+UNWIND $rows AS row
+MERGE (d:Document {id: row.id})
+SET d = row
+WITH d
+MERGE (s:Scope {collection: d.collection, name: d.scope})
+WITH d, s
+OPTIONAL MATCH (d)-[old:IN_SCOPE]->(other) WHERE other <> s
+DELETE old
+WITH DISTINCT d, s
+MERGE (d)-[:IN_SCOPE]->(s)
+"""
+
+DELETE_STALE_CHUNKS: LiteralString = """
+UNWIND $rows AS row
+MATCH (c:Chunk {document_id: row.id}) WHERE NOT c.id IN row.chunk_ids
+DETACH DELETE c
+"""
+
+DELETE_STALE_SECTIONS: LiteralString = """
+UNWIND $rows AS row
+MATCH (s:Section {document_id: row.id}) WHERE NOT s.id IN row.section_ids
+DETACH DELETE s
+"""
+
+DELETE_OUTLINE: LiteralString = """
+UNWIND $rows AS row
+MATCH (:Document {id: row.id})-[:HAS_SECTION|HAS_SUBSECTION*0..]->()
+      -[r:HAS_SECTION|HAS_SUBSECTION]->()
+DELETE r
+"""
+
+DELETE_ORDER: LiteralString = """
+UNWIND $rows AS row
+MATCH (:Chunk {document_id: row.id})-[r:NEXT]->()
+DELETE r
+"""
+
+UPSERT_SECTIONS: LiteralString = """
+UNWIND $rows AS row
+MERGE (s:Section {id: row.id})
+SET s = row
+"""
+
+LINK_TOP_SECTIONS: LiteralString = """
+UNWIND $rows AS row
+MATCH (d:Document {id: row.document_id}), (s:Section {id: row.id})
+MERGE (d)-[:HAS_SECTION]->(s)
+"""
+
+LINK_SUBSECTIONS: LiteralString = """
+UNWIND $rows AS row
+MATCH (p:Section {id: row.parent_id}), (s:Section {id: row.id})
+MERGE (p)-[:HAS_SUBSECTION]->(s)
+"""
+
+# A vector is written only where it changed: indexing it is the dear part.
+UPSERT_CHUNKS: LiteralString = """
+UNWIND $rows AS row
+MERGE (c:Chunk {id: row.id})
+WITH c, row,
+     c.embedding IS NULL OR c.sha256 <> row.properties.sha256
+     OR c.embedder <> row.properties.embedder AS changed
+SET c += row.properties
+WITH c, row, changed
+MATCH (s:Section {id: row.properties.section_id})
+MERGE (s)-[:HAS_CHUNK]->(c)
+WITH c, row WHERE changed
+CALL db.create.setNodeVectorProperty(c, 'embedding', row.vector)
+"""
+
+UNLINK_MOVED_CHUNKS: LiteralString = """
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})<-[r:HAS_CHUNK]-(s:Section)
+WHERE s.id <> row.properties.section_id
+DELETE r
+"""
+
+LINK_CHUNK_ORDER: LiteralString = """
+UNWIND $rows AS row
+MATCH (a:Chunk {id: row.before}), (b:Chunk {id: row.after})
+CREATE (a)-[:NEXT]->(b)
+"""
+
+REMOVE_DOCUMENTS: LiteralString = """
+UNWIND $ids AS id
+MATCH (d:Document {id: id})
+CALL (id) { MATCH (c:Chunk {document_id: id}) DETACH DELETE c }
+CALL (id) { MATCH (s:Section {document_id: id}) DETACH DELETE s }
+DETACH DELETE d
+RETURN count(*) AS removed
+"""
+
+# Bringing a collection up to date -----------------------------------------------------------------
+
+EDITIONS: LiteralString = """
+MATCH (d:Document {collection: $collection})
+RETURN d.id AS id, d.series AS series, d.edition AS edition, d.year AS year, d.date AS date,
+       d.valid_from AS valid_from, d.valid_to AS valid_to
+ORDER BY d.series, d.id
+"""
+
+SET_VALIDITY: LiteralString = """
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+SET d.valid_from = row.valid_from, d.valid_to = row.valid_to, d.is_current = row.is_current
+WITH d, row
+MATCH (c:Chunk {document_id: d.id})
+SET c.valid_from = row.valid_from, c.valid_to = row.valid_to, c.is_current = row.is_current
+"""
+
+DELETE_SUPERSEDES: LiteralString = """
+MATCH (:Document {collection: $collection})-[r:SUPERSEDES]->()
+DELETE r
+"""
+
+LINK_SUPERSEDES: LiteralString = """
+UNWIND $rows AS row
+MATCH (newer:Document {id: row.id}), (older:Document {id: row.supersedes})
+MERGE (newer)-[:SUPERSEDES]->(older)
+"""
+
+COUNT_SCOPES: LiteralString = """
+MATCH (s:Scope {collection: $collection})
+OPTIONAL MATCH (d:Document)-[:IN_SCOPE]->(s)
+WITH s, count(d) AS documents, coalesce(sum(d.chunks), 0) AS chunks
+SET s.documents = documents, s.chunks = chunks
+WITH s WHERE documents = 0
+DETACH DELETE s
+"""
+
+# Reports ------------------------------------------------------------------------------------------
+
+RECORD_RUN: LiteralString = """
+MERGE (r:IngestRun {id: $run.id})
+SET r = $run
+"""
+
+RECORD_OUTCOMES: LiteralString = """
+MATCH (r:IngestRun {id: $run_id})
+UNWIND $rows AS row
+OPTIONAL MATCH (d:Document {id: row.document_id})
+FOREACH (_ IN CASE WHEN d IS NULL THEN [] ELSE [1] END |
+  MERGE (r)-[x:READ {uri: row.uri}]->(d) SET x = row)
+FOREACH (_ IN CASE WHEN d IS NULL THEN [1] ELSE [] END |
+  MERGE (r)-[:REFUSED]->(f:RefusedFile {run: $run_id, uri: row.uri}) SET f += row)
+"""
+
+# Reading ------------------------------------------------------------------------------------------
+
+DOCUMENT_STATES: LiteralString = """
+MATCH (d:Document {collection: $collection})
+RETURN d.id AS id, d.uri AS uri, d.sha256 AS sha256, d.fingerprint AS fingerprint,
+       d.chunks AS chunks
+"""
+
+LIST_DOCUMENTS: LiteralString = """
+MATCH (c:Document)
+WHERE #FILTER#
+RETURN c {.*} AS document
+ORDER BY c.scope, c.series, c.valid_from, c.title, c.uri
+"""
+
+LIST_SCOPES: LiteralString = """
+MATCH (c:Document)
+WHERE #FILTER#
+RETURN c.scope AS name, count(c) AS documents, sum(c.chunks) AS chunks
+ORDER BY name
+"""
+
+NEAREST_SCOPES: LiteralString = """
+CYPHER 25
+MATCH (c:Chunk)
+SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector WHERE #FILTER# LIMIT $limit) SCORE AS score
+RETURN c.scope AS scope, score
+ORDER BY score DESC, c.id
+"""
+
+# Global, scoped and full-text lists in one round trip; a list that is not asked for costs nothing.
+# The access rule is checked once more on what full text returns: a filter that goes wrong inside
+# Lucene must not show a caller what it may not see.
+SEARCH_LISTS: LiteralString = """
+CYPHER 25
+CALL () {
+    UNWIND $scopes AS scope
+    CALL (scope) {
+        MATCH (c:Chunk)
+        SEARCH c IN (
+            VECTOR INDEX chunk_embedding FOR $vector WHERE c.scope = scope AND #FILTER# LIMIT $limit
+        ) SCORE AS score
+        RETURN c, score
+    }
+    RETURN c, 'scope:' + scope AS list, score
+  UNION ALL
+    WITH * WHERE $search_globally
+    MATCH (c:Chunk)
+    SEARCH c IN (
+        VECTOR INDEX chunk_embedding FOR $vector WHERE #FILTER# LIMIT $limit
+    ) SCORE AS score
+    RETURN c, 'global' AS list, score
+  UNION ALL
+    WITH * WHERE $text <> ''
+    CALL db.index.fulltext.queryNodes('chunk_text', $text, {limit: $limit}) YIELD node AS c, score
+    WITH c, score WHERE score > 0 AND #FILTER#
+    RETURN c, 'fulltext' AS list, score
+}
+WITH c, collect([list, score]) AS lists
+MATCH (d:Document {id: c.document_id})
+MATCH (s:Section {id: c.section_id})
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
+       d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
+       s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
+       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current, lists
+ORDER BY chunk_id
+"""
+
+# Filters ------------------------------------------------------------------------------------------
+
+CONDITIONS: dict[str, LiteralString] = {
+    "always": "c.collection = $collection AND c.audience IN $audiences",
+    "scopes": "c.scope IN $filter_scopes",
+    "series": "c.series = $series",
+    "year": "c.year = $year",
+    "as_of": "c.valid_from <= $as_of AND c.valid_to > $as_of",
+    "current_only": "c.is_current = true",
+}
+"""What may stand in the filter of a vector index: equality, ranges and IN, joined by AND."""
+
+
+def filtered(statement: LiteralString, where: Filter) -> LiteralString:
+    """Return the statement with the conditions that the filter needs."""
+    parts: list[LiteralString] = [CONDITIONS["always"]]
+    if where.scopes:
+        parts.append(CONDITIONS["scopes"])
+    if where.series is not None:
+        parts.append(CONDITIONS["series"])
+    if where.year is not None:
+        parts.append(CONDITIONS["year"])
+    if where.as_of is not None:
+        parts.append(CONDITIONS["as_of"])
+    if where.current_only:
+        parts.append(CONDITIONS["current_only"])
+    return statement.replace("#FILTER#", " AND ".join(parts))
+
+
+def filter_parameters(where: Filter) -> dict[str, object]:
+    """Return the values for the conditions."""
+    return {
+        "collection": where.collection,
+        "audiences": list(where.audiences),
+        "filter_scopes": list(where.scopes),
+        "series": where.series,
+        "year": where.year,
+        "as_of": None if where.as_of is None else f"{where.as_of:04d}1231",
+    }

@@ -1,0 +1,100 @@
+"""Between the frozen values and the rows that Cypher takes and gives."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from neo4j.vector import Vector as DriverVector
+
+from graph.editions import Edition, first_day
+from graph.lucene import chunk_keys
+from graph.model import (
+    OPEN_ENDED,
+    Candidate,
+    Document,
+    IngestedDocument,
+    ListRank,
+    Passage,
+)
+
+Row = dict[str, Any]
+"""What the driver takes as a parameter, and gives back."""
+
+
+def document_row(item: IngestedDocument) -> Row:
+    """Return a document's properties; unknown ones are left out, as Neo4j stores no null."""
+    document = item.document
+    return asdict(document) | {
+        "valid_from": _first_day(document),
+        "valid_to": OPEN_ENDED,
+        "is_current": True,
+        "chunks": len(item.chunks),
+    }
+
+
+def section_rows(item: IngestedDocument) -> list[Row]:
+    """Return the sections' properties."""
+    return [asdict(section) | {"path": list(section.path)} for section in item.sections]
+
+
+def chunk_rows(item: IngestedDocument) -> list[Row]:
+    """Return id, properties and float32 vector of each chunk."""
+    document = item.document
+    shared: Row = {
+        "collection": document.collection,
+        "scope": document.scope,
+        "series": document.series,
+        "year": document.year,
+        "audience": document.audience,
+        "is_current": True,
+        "valid_from": _first_day(document),
+        "valid_to": OPEN_ENDED,
+        "keys": chunk_keys(document),
+        "embedder": item.embedder,
+    }
+    return [
+        {
+            "id": chunk.id,
+            "properties": asdict(chunk) | shared,
+            "vector": DriverVector(vector),
+        }
+        for chunk, vector in zip(item.chunks, item.vectors, strict=True)
+    ]
+
+
+def order_rows(item: IngestedDocument) -> list[Row]:
+    """Return the pairs of chunks that follow each other."""
+    ids = [chunk.id for chunk in sorted(item.chunks, key=lambda chunk: chunk.ordinal)]
+    return [{"before": a, "after": b} for a, b in itertools.pairwise(ids)]
+
+
+def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
+    """Return the document and its number of chunks."""
+    values: Row = {"pages": None}  # the only field without a default that Neo4j may not have
+    values |= {f.name: row[f.name] for f in fields(Document) if f.name in row}
+    return Document(**values), int(row["chunks"])
+
+
+def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
+    """Turn each list's scores into ranks: highest first, equal scores by chunk id."""
+    by_list: dict[str, list[tuple[float, str]]] = {}
+    for row in rows:
+        for name, score in row["lists"]:
+            by_list.setdefault(name, []).append((-score, row["chunk_id"]))
+    ranks = {
+        (name, chunk_id): ListRank(rank, -negative)
+        for name, entries in by_list.items()
+        for rank, (negative, chunk_id) in enumerate(sorted(entries), start=1)
+    }
+    return [
+        Candidate(
+            passage=Passage(**{f.name: row[f.name] for f in fields(Passage)}),
+            lists={name: ranks[name, row["chunk_id"]] for name, _ in sorted(row["lists"])},
+        )
+        for row in rows
+    ]
+
+
+def _first_day(document: Document) -> str:
+    return first_day(Edition(document.id, document.edition, document.year, document.date))

@@ -1,0 +1,439 @@
+"""The graph in Neo4j: one driver, every statement in a managed transaction, errors wrapped once."""
+
+import itertools
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, LiteralString, TypeVar
+
+from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
+from neo4j.vector import Vector as DriverVector
+
+from graph import cypher, rows, schema
+from graph.editions import Edition, order_editions
+from graph.errors import (
+    EmbedderMismatch,
+    SchemaMismatch,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
+from graph.lucene import fulltext_query
+from graph.model import (
+    Candidate,
+    Document,
+    DocumentState,
+    FileOutcome,
+    Filter,
+    IngestedDocument,
+    IngestRun,
+    Scope,
+    SearchRequest,
+    Vector,
+)
+
+ROWS_PER_STATEMENT = 1_000
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderInfo:
+    """What the graph remembers of the model that made its vectors."""
+
+    name: str
+    dimensions: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaStatus:
+    """What the server and the graph are, for `milepost schema status`."""
+
+    server: str
+    edition: str
+    applied: tuple[str, ...]
+    missing: tuple[str, ...]
+    embedder: EmbedderInfo | None
+    indexes: tuple[Mapping[str, Any], ...]
+    chunks: int
+
+
+class GraphStore:
+    """`graph.ports.Store` on Neo4j. Close it, or use it in a `with` statement.
+
+    The constructor opens no connection; `verify` does, and fails at once where nobody answers.
+    """
+
+    def __init__(
+        self, uri: str, auth: tuple[str, str], *, database: str = "neo4j", retry_seconds: float = 30
+    ) -> None:
+        """Set the driver up.
+
+        Args:
+            uri: Such as "bolt://127.0.0.1:7687" or "neo4j+s://…".
+            auth: User name and password.
+            database: Name of the database.
+            retry_seconds: How long a transaction is retried over lost connections and deadlocks.
+        """
+        self._uri = uri
+        self._database = database
+        with _errors(uri):
+            self._driver: Driver = GraphDatabase.driver(
+                uri,
+                auth=auth,
+                max_transaction_retry_time=retry_seconds,
+                connection_timeout=5,
+                connection_acquisition_timeout=30,
+                liveness_check_timeout=60,
+                notifications_min_severity="OFF",
+                telemetry_disabled=True,
+            )
+
+    def close(self) -> None:
+        """Close the driver's connections."""
+        self._driver.close()
+
+    def __enter__(self) -> "GraphStore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Schema
+
+    def migrate(self, embedder: EmbedderInfo) -> tuple[str, ...]:
+        """Bring the schema up to date and return the names of the migrations applied now.
+
+        Raises:
+            SchemaMismatch: The server is too old.
+            EmbedderMismatch: The graph holds vectors of another model.
+        """
+        self._check_server()
+        index = schema.VectorIndex(embedder.dimensions)
+        known = self._embedder()
+        if known is not None and known.fingerprint != embedder.fingerprint:
+            if self._chunks():
+                raise _embedder_mismatch(known, embedder)
+            # Nothing is lost by building an empty index for the new model.
+            self._write(cypher.DROP_VECTOR_INDEX, {})
+            schema.m002_vector_index(self._write, index)
+        done = schema.migrate(self._write, index, self._applied())
+        self._write(cypher.WRITE_EMBEDDER, asdict(embedder))
+        return done
+
+    def verify(self, embedder: EmbedderInfo) -> None:
+        """Check server, schema, indexes and embedder; fail at once with what to do.
+
+        Raises:
+            StoreUnavailable: Nobody answers, or the password is refused.
+            SchemaMismatch: Server too old, migrations or indexes missing or not ready.
+            EmbedderMismatch: The graph holds vectors of another model.
+        """
+        status = self.status()
+        if status.missing:
+            raise SchemaMismatch(
+                f"The graph's schema lacks {', '.join(status.missing)}. "
+                "Run `milepost schema migrate`."
+            )
+        states = {str(index["name"]): index["state"] for index in status.indexes}
+        for name in ("chunk_embedding", "chunk_text"):
+            if states.get(name) != "ONLINE":
+                raise SchemaMismatch(
+                    f"The index {name} is {states.get(name, 'missing')}. Wait if it is POPULATING, "
+                    "else run `milepost schema migrate`."
+                )
+        if status.embedder and status.embedder.fingerprint != embedder.fingerprint:
+            raise _embedder_mismatch(status.embedder, embedder)
+
+    def status(self) -> SchemaStatus:
+        """Return server version, migrations, indexes and embedder."""
+        version, edition = self._check_server()
+        applied = self._applied()
+        return SchemaStatus(
+            server=version,
+            edition=edition,
+            applied=applied,
+            missing=tuple(name for name in schema.names() if name not in applied),
+            embedder=self._embedder(),
+            indexes=tuple(self._read(cypher.SHOW_INDEXES, {})),
+            chunks=self._chunks(),
+        )
+
+    def _check_server(self) -> tuple[str, str]:
+        with _errors(self._uri):
+            self._driver.verify_connectivity()
+        row = self._read(cypher.SERVER_VERSION, {})[0]
+        version = str(row["version"])
+        if tuple(int(part) for part in version.split(".")[:2]) < schema.SERVER_VERSION_NEEDED:
+            raise SchemaMismatch(
+                f"Neo4j {version} at {self._uri} is too old: "
+                f"{'.'.join(map(str, schema.SERVER_VERSION_NEEDED))} or newer is needed. Upgrade "
+                "it, or unset NEO4J_URI to let Milepost run its own."
+            )
+        return version, str(row["edition"])
+
+    def _applied(self) -> tuple[str, ...]:
+        return tuple(row["name"] for row in self._read(cypher.APPLIED_MIGRATIONS, {}))
+
+    def _chunks(self) -> int:
+        return int(self._read(cypher.COUNT_CHUNKS, {})[0]["chunks"])
+
+    def _embedder(self) -> EmbedderInfo | None:
+        found = self._read(cypher.READ_EMBEDDER, {})
+        return EmbedderInfo(**found[0]) if found else None
+
+    # Writing
+
+    def write(self, items: Sequence[IngestedDocument]) -> None:
+        """Insert or replace documents, all of them or none, leaving nothing of older versions.
+
+        Where one transaction over all of them is too large for the server's memory, the documents
+        are halved and written apart: each still whole or not at all.
+        """
+        ordered = sorted(items, key=lambda item: item.document.id)
+        try:
+            self._transaction(WRITE_ACCESS, lambda tx: _write_documents(tx, ordered))
+        except StoreFull:
+            if len(ordered) < 2:
+                raise
+            self.write(ordered[: len(ordered) // 2])
+            self.write(ordered[len(ordered) // 2 :])
+
+    def remove(self, document_ids: Sequence[str]) -> int:
+        """Remove documents with their sections and chunks; return how many there were."""
+        removed = 0
+        for batch in _batches(sorted(document_ids), 20):
+            result = self._write(cypher.REMOVE_DOCUMENTS, {"ids": list(batch)})
+            removed += int(result[0]["removed"])
+        return removed
+
+    def finish(self, collection: str) -> None:
+        """Bring scopes and the order of editions up to date with the documents."""
+        self._transaction(WRITE_ACCESS, lambda tx: _finish(tx, collection))
+
+    def record_run(self, run: IngestRun) -> None:
+        """Keep the run's report in the graph, one relationship per file."""
+        outcomes = [_outcome_row(outcome) for outcome in run.outcomes]
+        properties = {
+            "id": run.id,
+            "collection": run.collection,
+            "started_at": run.started_at,
+            "finished_at": run.finished_at,
+        }
+
+        def work(tx: ManagedTransaction) -> None:
+            tx.run(cypher.RECORD_RUN, run=properties).consume()
+            for batch in _batches(outcomes, ROWS_PER_STATEMENT):
+                tx.run(cypher.RECORD_OUTCOMES, run_id=run.id, rows=list(batch)).consume()
+
+        self._transaction(WRITE_ACCESS, work)
+
+    # Reading
+
+    def document_states(self, collection: str) -> dict[str, DocumentState]:
+        """Return what is known of each document, by uri."""
+        found = self._read(cypher.DOCUMENT_STATES, {"collection": collection})
+        return {row["uri"]: DocumentState(**row) for row in found}
+
+    def list_documents(self, where: Filter) -> list[tuple[Document, int]]:
+        """Return documents with their number of chunks, by scope, series, edition, title, uri."""
+        found = self._read_filtered(cypher.LIST_DOCUMENTS, where, {})
+        return [rows.document_from_row(row["document"]) for row in found]
+
+    def list_scopes(self, where: Filter) -> list[Scope]:
+        """Return the scopes that hold chunks which the filter lets through, by name."""
+        return [Scope(**row) for row in self._read_filtered(cypher.LIST_SCOPES, where, {})]
+
+    def nearest_scopes(self, vector: Vector, where: Filter, limit: int) -> list[tuple[str, float]]:
+        """Return scope and (1 + cosine) / 2 of the nearest chunks, nearest first."""
+        parameters = {"vector": DriverVector(vector), "limit": limit}
+        found = self._read_filtered(cypher.NEAREST_SCOPES, where, parameters)
+        return [(row["scope"], row["score"]) for row in found]
+
+    def search(self, request: SearchRequest) -> list[Candidate]:
+        """Fetch all lists in one round trip, each candidate once, ordered by chunk id."""
+        asked = request.vector is not None
+        parameters: dict[str, object] = {
+            "vector": DriverVector(request.vector) if request.vector is not None else None,
+            "search_globally": asked and request.search_globally,
+            "scopes": sorted(set(request.scopes)) if asked else [],
+            "text": fulltext_query(request.text, request.filter),
+            "limit": request.limit,
+        }
+        found = self._read_filtered(cypher.SEARCH_LISTS, request.filter, parameters)
+        return rows.candidates_from_rows(found)
+
+    # Transactions
+
+    def _read_filtered(
+        self, statement: LiteralString, where: Filter, parameters: Mapping[str, object]
+    ) -> list[dict[str, Any]]:
+        return self._read(
+            cypher.filtered(statement, where), {**cypher.filter_parameters(where), **parameters}
+        )
+
+    def _read(
+        self, statement: LiteralString, parameters: Mapping[str, object]
+    ) -> list[dict[str, Any]]:
+        return self._transaction(READ_ACCESS, lambda tx: tx.run(statement, dict(parameters)).data())
+
+    def _write(
+        self, statement: LiteralString, parameters: Mapping[str, object]
+    ) -> list[dict[str, Any]]:
+        return self._transaction(
+            WRITE_ACCESS, lambda tx: tx.run(statement, dict(parameters)).data()
+        )
+
+    def _transaction(self, access: str, work: Callable[[ManagedTransaction], _T]) -> _T:
+        """Run `work` in a managed transaction: it may run twice, when a connection is lost."""
+        with (
+            _errors(self._uri),
+            self._driver.session(database=self._database, default_access_mode=access) as session,
+        ):
+            execute = session.execute_read if access == READ_ACCESS else session.execute_write
+            return execute(work)
+
+
+def _write_documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
+    documents = [rows.document_row(item) for item in items]
+    sections = [row for item in items for row in rows.section_rows(item)]
+    chunks = [row for item in items for row in rows.chunk_rows(item)]
+    order = [row for item in items for row in rows.order_rows(item)]
+    kept = [
+        {
+            "id": item.document.id,
+            "chunk_ids": [chunk.id for chunk in item.chunks],
+            "section_ids": [section.id for section in item.sections],
+        }
+        for item in items
+    ]
+    top = [row for row in sections if row["parent_id"] is None]
+    below = [row for row in sections if row["parent_id"] is not None]
+    _run_batched(tx, cypher.DELETE_OUTLINE, kept)
+    _run_batched(tx, cypher.DELETE_ORDER, kept)
+    _run_batched(tx, cypher.DELETE_STALE_CHUNKS, kept)
+    _run_batched(tx, cypher.DELETE_STALE_SECTIONS, kept)
+    _run_batched(tx, cypher.UPSERT_DOCUMENTS, documents)
+    _run_batched(tx, cypher.UPSERT_SECTIONS, sections)
+    _run_batched(tx, cypher.LINK_TOP_SECTIONS, top)
+    _run_batched(tx, cypher.LINK_SUBSECTIONS, below)
+    _run_batched(tx, cypher.UNLINK_MOVED_CHUNKS, chunks)
+    _run_batched(tx, cypher.UPSERT_CHUNKS, chunks)
+    _run_batched(tx, cypher.LINK_CHUNK_ORDER, order)
+
+
+def _batches(items: Sequence[_T], size: int) -> Generator[Sequence[_T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _run_batched(
+    tx: ManagedTransaction, statement: LiteralString, all_rows: Sequence[rows.Row]
+) -> None:
+    for batch in _batches(all_rows, ROWS_PER_STATEMENT):
+        tx.run(statement, rows=list(batch)).consume()
+
+
+def _finish(tx: ManagedTransaction, collection: str) -> None:
+    found = tx.run(cypher.EDITIONS, collection=collection).data()
+    stored = {row["id"]: (row["valid_from"], row["valid_to"]) for row in found}
+    validity = [
+        validity
+        for series, group in itertools.groupby(found, key=lambda row: row["series"])
+        for validity in (
+            order_editions([_edition(row) for row in group])
+            if series is not None
+            # Documents of no series supersede nothing.
+            else [v for row in group for v in order_editions([_edition(row)])]
+        )
+    ]
+    changed = [v for v in validity if stored[v.id] != (v.valid_from, v.valid_to)]
+    _run_batched(
+        tx,
+        cypher.SET_VALIDITY,
+        [asdict(v) | {"is_current": v.is_current} for v in changed],
+    )
+    tx.run(cypher.DELETE_SUPERSEDES, collection=collection).consume()
+    _run_batched(tx, cypher.LINK_SUPERSEDES, [asdict(v) for v in validity if v.supersedes])
+    tx.run(cypher.COUNT_SCOPES, collection=collection).consume()
+
+
+def _edition(row: Mapping[str, Any]) -> Edition:
+    return Edition(row["id"], row["edition"], row["year"], row["date"])
+
+
+def _outcome_row(outcome: FileOutcome) -> dict[str, Any]:
+    row = asdict(outcome) | {"pages_without_text": list(outcome.pages_without_text)}
+    return {key: value for key, value in row.items() if value is not None}
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+_FULL = (
+    "TransientError.General.OutOfMemoryError",
+    "TransientError.General.MemoryPoolOutOfMemoryError",
+    "TransientError.General.TransactionOutOfMemoryError",
+    "TransientError.General.TransactionMemoryLimit",
+    "TransientError.Transaction.LeaseExpired",
+    "DatabaseError.Transaction.TransactionLogError",
+    "ClientError.General.WriteOnReadOnlyAccess",
+    "ClientError.General.ForbiddenOnReadOnlyDatabase",
+)
+
+
+@contextmanager
+def _errors(uri: str) -> Generator[None]:
+    """Turn the driver's errors into ours, in this one place."""
+    try:
+        yield
+    except AuthError as error:
+        raise StoreUnavailable(
+            f"Neo4j at {uri} refuses the user name or password. Check NEO4J_USERNAME and "
+            "NEO4J_PASSWORD, or unset NEO4J_URI to let Milepost run its own server."
+        ) from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise StoreUnavailable(
+            f"Neo4j at {uri} does not answer. Start it with `milepost db start`, or check "
+            f"NEO4J_URI. ({_first_line(error)})"
+        ) from error
+    except Neo4jError as error:
+        raise _neo4j_error(uri, error) from error
+    except DriverError as error:
+        raise StoreUnavailable(
+            f"The connection to Neo4j at {uri} failed. Check NEO4J_URI. ({_first_line(error)})"
+        ) from error
+
+
+def _neo4j_error(uri: str, error: Neo4jError) -> StoreError:
+    code = error.code or ""
+    message = _first_line(error)
+    if any(code.endswith(full) for full in _FULL) or "No space left" in message:
+        return StoreFull(
+            f"Neo4j at {uri} is out of memory or disk space. Free some, or give it more memory. "
+            f"({message})"
+        )
+    if isinstance(error, ClientError) and "no such" in message and "index" in message:
+        return SchemaMismatch(f"An index is missing ({message}). Run `milepost schema migrate`.")
+    return StoreError(f"Neo4j at {uri} refused a statement: {code} {message}")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
+def _embedder_mismatch(stored: EmbedderInfo, given: EmbedderInfo) -> EmbedderMismatch:
+    return EmbedderMismatch(
+        f"The graph's vectors were made by {stored.name} ({stored.dimensions} dimensions, "
+        f"{stored.fingerprint}), but the embedder set is {given.name} ({given.dimensions}, "
+        f"{given.fingerprint}). Set MILEPOST_EMBEDDER back, or empty the graph with "
+        "`milepost db reset` and ingest again."
+    )

@@ -1,7 +1,8 @@
 """Every Cypher statement of Milepost, as literals; values travel as parameters only.
 
-Statements with a filter hold the mark `#FILTER#`, which `filtered` replaces by conditions from the
-closed set `CONDITIONS`. The type `LiteralString` lets the type checker refuse any other text.
+Statements with a filter hold the mark `#FILTER#`, or `#REST#` for all but the scopes, which
+`filtered` replaces by conditions from the closed set `CONDITIONS`. The type `LiteralString` lets
+the type checker refuse any other text.
 """
 
 from typing import LiteralString
@@ -265,7 +266,7 @@ CALL () {
     CALL (scope) {
         MATCH (c:Chunk)
         SEARCH c IN (
-            VECTOR INDEX chunk_embedding FOR $vector WHERE c.scope = scope AND #FILTER# LIMIT $limit
+            VECTOR INDEX chunk_embedding FOR $vector WHERE c.scope = scope AND #REST# LIMIT $limit
         ) SCORE AS score
         RETURN c, score
     }
@@ -309,8 +310,6 @@ CONDITIONS: dict[str, LiteralString] = {
 def filtered(statement: LiteralString, where: Filter) -> LiteralString:
     """Return the statement with the conditions that the filter needs."""
     parts: list[LiteralString] = [CONDITIONS["always"]]
-    if where.scopes:
-        parts.append(CONDITIONS["scopes"])
     if where.series is not None:
         parts.append(CONDITIONS["series"])
     if where.year is not None:
@@ -319,6 +318,10 @@ def filtered(statement: LiteralString, where: Filter) -> LiteralString:
         parts.append(CONDITIONS["as_of"])
     if where.current_only:
         parts.append(CONDITIONS["current_only"])
+    # A vector index takes one condition per property, so a scoped list cannot hold two on scope.
+    statement = statement.replace("#REST#", " AND ".join(parts))
+    if where.scopes:
+        parts.append(CONDITIONS["scopes"])
     return statement.replace("#FILTER#", " AND ".join(parts))
 
 

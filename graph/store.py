@@ -118,12 +118,12 @@ class GraphStore:
             EmbedderMismatch: The graph holds vectors of another model.
         """
         self._check_server()
-        index = schema.VectorIndex(embedder.dimensions)
         known = self._embedder()
-        if known is not None and known.fingerprint != embedder.fingerprint:
-            if self._chunks():
-                raise _embedder_mismatch(known, embedder)
-            # Nothing is lost by building an empty index for the new model.
+        if known is not None and known.fingerprint != embedder.fingerprint and self._chunks():
+            raise _embedder_mismatch(known, embedder)
+        index = schema.VectorIndex(embedder.dimensions)
+        if self._index_dimensions() not in (None, embedder.dimensions):
+            # Made for another model, and empty: nothing is lost by building it anew.
             self._write(cypher.DROP_VECTOR_INDEX, {})
             schema.m002_vector_index(self._write, index)
         done = schema.migrate(self._write, index, self._applied())
@@ -180,6 +180,12 @@ class GraphStore:
                 "it, or unset NEO4J_URI to let Milepost run its own."
             )
         return version, str(row["edition"])
+
+    def _index_dimensions(self) -> int | None:
+        for index in self._read(cypher.SHOW_INDEXES, {}):
+            if index["name"] == "chunk_embedding":
+                return int(index["config"]["vector.dimensions"])
+        return None
 
     def _applied(self) -> tuple[str, ...]:
         return tuple(row["name"] for row in self._read(cypher.APPLIED_MIGRATIONS, {}))
@@ -265,7 +271,7 @@ class GraphStore:
         parameters: dict[str, object] = {
             "vector": DriverVector(request.vector) if request.vector is not None else None,
             "search_globally": asked and request.search_globally,
-            "scopes": sorted(set(request.scopes)) if asked else [],
+            "scopes": _allowed(request) if asked else [],
             "text": fulltext_query(request.text, request.filter),
             "limit": request.limit,
         }
@@ -369,6 +375,11 @@ def _finish(tx: ManagedTransaction, collection: str) -> None:
 
 def _edition(row: Mapping[str, Any]) -> Edition:
     return Edition(row["id"], row["edition"], row["year"], row["date"])
+
+
+def _allowed(request: SearchRequest) -> list[str]:
+    only = request.filter.scopes
+    return sorted({scope for scope in request.scopes if not only or scope in only})
 
 
 def _outcome_row(outcome: FileOutcome) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -33,15 +34,15 @@ class HashingEmbedder:
     """Bag of hashed words: texts that share words are near, the same text gives the same vector."""
 
     name = "hashing"
-    dimensions = 64
+    dimensions = 256
     max_tokens = 40
-    fingerprint = "hashing-64"
+    fingerprint = "hashing-256"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             for word in _WORD.findall(text.lower()):
-                vectors[row, sum(word.encode()) * 31 % self.dimensions] += 1
+                vectors[row, zlib.crc32(word.encode()) % self.dimensions] += 1
             if not vectors[row].any():
                 vectors[row, 0] = 1
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -180,7 +181,9 @@ class MemoryStore:
             )
             for id, words in texts
         ]
-        return sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: (-pair[0], pair[1]))
+        return sorted(
+            (pair for pair in scored if pair[0] > 0), key=lambda pair: (-pair[0], pair[1])
+        )
 
     def _passage(self, chunk_id: str) -> Passage:
         item, chunk = next(

@@ -1,0 +1,345 @@
+"""What every store promises; the same tests run in memory and on a real Neo4j."""
+
+from collections.abc import Callable
+
+import pytest
+
+from graph.model import Filter, SearchRequest
+from graph.ports import Store
+from tests.fakes import HashingEmbedder
+from tests.graphs import make_document
+
+EMBEDDER = HashingEmbedder()
+ALL = Filter()
+Leg = Callable[..., list[str]]
+
+
+def texts(store: Store, request: SearchRequest) -> list[str]:
+    return sorted(candidate.passage.text for candidate in store.search(request))
+
+
+def search(store: Store, text: str, where: Filter = ALL, limit: int = 10) -> list[str]:
+    vector = EMBEDDER.embed_query(text)
+    return texts(store, SearchRequest(where, limit, vector=vector, text=text))
+
+
+def by_text(store: Store, text: str, where: Filter = ALL) -> list[str]:
+    return texts(store, SearchRequest(where, 10, text=text))
+
+
+def by_vector(store: Store, text: str, where: Filter = ALL) -> list[str]:
+    return texts(store, SearchRequest(where, 10, vector=EMBEDDER.embed_query(text)))
+
+
+LEGS = pytest.mark.parametrize("leg", [by_vector, by_text])
+
+
+def test_an_empty_graph_gives_no_candidates(store: Store) -> None:
+    assert search(store, "bridge rail") == []
+    assert store.list_documents(ALL) == []
+    assert store.list_scopes(ALL) == []
+    assert store.nearest_scopes(EMBEDDER.embed_query("bridge"), ALL, 5) == []
+
+
+def test_a_candidate_knows_its_document_section_and_pages(store: Store) -> None:
+    store.write([make_document("spec.pdf", "General words.", "Guardrail height is 27 inches.")])
+
+    found = store.search(SearchRequest(ALL, 10, text="guardrail height"))
+
+    (candidate,) = found
+    passage = candidate.passage
+    assert (passage.document, passage.section_number, passage.section) == (
+        "spec.pdf",
+        "2",
+        "Part 2",
+    )
+    assert (passage.page_start, passage.page_end) == (2, 2)
+    assert passage.heading == "Part 1 > Part 2"
+
+
+def test_each_list_is_named_and_ranked_from_one(store: Store) -> None:
+    store.write([make_document("a", "asphalt paving", scope="roads")])
+    store.write([make_document("b", "bridge paving", scope="bridges")])
+    vector = EMBEDDER.embed_query("bridge paving")
+
+    found = store.search(
+        SearchRequest(ALL, 10, vector=vector, scopes=("bridges",), text="bridge paving")
+    )
+
+    ranks = {c.passage.text: {name: r.rank for name, r in c.lists.items()} for c in found}
+    assert ranks["bridge paving"] == {"fulltext": 1, "global": 1, "scope:bridges": 1}
+    assert ranks["asphalt paving"] == {"fulltext": 2, "global": 2}
+
+
+def test_vector_scores_are_half_of_one_plus_cosine(store: Store) -> None:
+    store.write([make_document("a", "asphalt")])
+    vector = EMBEDDER.embed_query("Part 1\nasphalt")
+
+    (candidate,) = store.search(SearchRequest(ALL, 5, vector=vector))
+
+    assert candidate.lists["global"].score == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_limit_holds_for_each_list(store: Store) -> None:
+    store.write([make_document(f"d{n}", f"culvert number {n}") for n in range(6)])
+
+    found = store.search(SearchRequest(ALL, 3, text="culvert"))
+
+    assert len(found) == 3
+
+
+def test_a_limit_beyond_the_corpus_returns_what_there_is(store: Store) -> None:
+    store.write([make_document("a", "culvert")])
+
+    assert search(store, "culvert", limit=500) == ["culvert"]
+
+
+def test_a_scope_far_from_the_question_still_fills_its_list(store: Store) -> None:
+    near = [make_document(f"n{n}", "bridge rail steel post", scope="near") for n in range(40)]
+    far = [make_document(f"f{n}", f"pension rule {n}", scope="far") for n in range(3)]
+    store.write(near + far)
+    vector = EMBEDDER.embed_query("bridge rail steel post")
+
+    found = store.search(
+        SearchRequest(ALL, 3, vector=vector, search_globally=False, scopes=("far",))
+    )
+
+    assert len(found) == 3
+    assert {c.passage.scope for c in found} == {"far"}
+
+
+def test_a_scope_without_chunks_gives_an_empty_list(store: Store) -> None:
+    store.write([make_document("a", "culvert")])
+    vector = EMBEDDER.embed_query("culvert")
+
+    found = store.search(
+        SearchRequest(ALL, 3, vector=vector, search_globally=False, scopes=("nowhere",))
+    )
+
+    assert found == []
+
+
+@LEGS
+def test_nobody_sees_an_audience_that_they_do_not_hold(store: Store, leg: Leg) -> None:
+    store.write([make_document("open", "culvert size")])
+    store.write([make_document("secret", "culvert price", audience="staff")])
+
+    assert leg(store, "culvert") == ["culvert size"]
+    staff = Filter(audiences=("public", "staff"))
+    assert leg(store, "culvert", staff) == ["culvert price", "culvert size"]
+    assert leg(store, "culvert", Filter(audiences=())) == []
+    assert [d.title for d, _ in store.list_documents(ALL)] == ["open"]
+    assert [s.documents for s in store.list_scopes(ALL)] == [1]
+
+
+@LEGS
+def test_collections_are_kept_apart(store: Store, leg: Leg) -> None:
+    store.write(
+        [make_document("a", "culvert one"), make_document("a", "culvert two", collection="x")]
+    )
+
+    assert leg(store, "culvert") == ["culvert one"]
+    assert leg(store, "culvert", Filter(collection="x")) == ["culvert two"]
+    assert set(store.document_states("x")) == {"file:///a"}
+
+
+@LEGS
+def test_filters_narrow_both_legs(store: Store, leg: Leg) -> None:
+    store.write(
+        [
+            make_document("a", "culvert a", scope="one", series="Spec", year=2018),
+            make_document("b", "culvert b", scope="two", series="Spec", year=2021),
+            make_document("c", "culvert c", scope="two"),
+        ]
+    )
+    store.finish("default")
+
+    def found(**where: object) -> list[str]:
+        return leg(store, "culvert", Filter(**where))  # type: ignore[arg-type]
+
+    assert found(scopes=("two",)) == ["culvert b", "culvert c"]
+    assert found(scopes=("one", "two")) == ["culvert a", "culvert b", "culvert c"]
+    assert found(series="Spec") == ["culvert a", "culvert b"]
+    assert found(year=2018) == ["culvert a"]
+    assert found(current_only=True) == ["culvert b", "culvert c"]
+    assert found(as_of=2019) == ["culvert a", "culvert c"]
+    assert found(as_of=2017) == ["culvert c"]
+    assert found(as_of=2030, series="Spec") == ["culvert b"]
+    assert found(series="Spec", year=2021, scopes=("one",)) == []
+
+
+def test_values_with_quotes_and_backticks_are_only_values(store: Store) -> None:
+    series = "x' OR true //`) DETACH DELETE n //"
+    store.write([make_document("a", "culvert a", series=series), make_document("b", "culvert b")])
+
+    assert by_text(store, "culvert", Filter(series=series)) == ["culvert a"]
+    assert by_text(store, "culvert", Filter(series="x' OR true //")) == []
+
+
+def test_two_scopes_in_a_filter_both_answer_by_full_text_alone(store: Store) -> None:
+    store.write(
+        [make_document("a", "culvert a", scope="A"), make_document("b", "culvert b", scope="B")]
+    )
+
+    assert by_text(store, "culvert", Filter(scopes=("A", "B"))) == ["culvert a", "culvert b"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is subbase!", "wow!! subbase", "subbase AND", "OR subbase", "NOT subbase",
+        "subbase AND/OR", "subbase?", "sub* subbase~2 [a TO b]", "title:subbase",
+        "(subbase", "subbase)",
+        'the "subbase', "subbase \\", "subbase && || ^ {", "SUBBASE", "subbase/base", "-subbase +",
+        "\ud83d subbase", "subbase " + "word " * 20_000,
+    ],
+)  # fmt: skip
+def test_punctuation_and_operators_are_words_or_nothing(store: Store, question: str) -> None:
+    store.write([make_document("a", "the subbase course"), make_document("b", "a pension rule")])
+
+    assert by_text(store, question) == ["the subbase course"]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "the of is", "?!", "👍🏽", "zzzyx", "***", '""'])
+def test_a_question_without_known_words_finds_nothing_by_full_text(
+    store: Store, question: str
+) -> None:
+    store.write([make_document("a", "the subbase course of this road")])
+
+    assert by_text(store, question) == []
+
+
+def test_hyphens_and_spellings_of_an_identifier_meet(store: Store) -> None:
+    store.write([make_document("a", "TB-12 mix"), make_document("b", "Interstate I95 work")])
+
+    assert by_text(store, "TB-12") == ["TB-12 mix"]
+    assert by_text(store, "TB-") == ["TB-12 mix"]
+    assert by_text(store, "-TB") == ["TB-12 mix"]
+    assert by_text(store, "TB\u201012") == ["TB-12 mix"]
+
+
+def test_equal_scores_are_ordered_by_chunk_id(store: Store) -> None:
+    store.write([make_document(f"d{n}", "the same sentence") for n in range(5)])
+    vector = EMBEDDER.embed_query("the same sentence")
+
+    found = store.search(SearchRequest(ALL, 5, vector=vector, text="same sentence"))
+
+    ids = [c.passage.chunk_id for c in found]
+    assert ids == sorted(ids)
+    assert [c.lists["global"].rank for c in found] == [1, 2, 3, 4, 5]
+    assert [c.lists["fulltext"].rank for c in found] == [1, 2, 3, 4, 5]
+
+
+def test_writing_the_same_document_again_changes_nothing(store: Store) -> None:
+    item = make_document("a", "culvert one", "culvert two")
+    store.write([item])
+    store.write([item])
+
+    assert by_text(store, "culvert") == ["culvert one", "culvert two"]
+    assert [count for _, count in store.list_documents(ALL)] == [2]
+
+
+def test_a_shorter_new_version_leaves_nothing_of_the_old(store: Store) -> None:
+    store.write([make_document("a", "culvert 1", "culvert 2", "culvert 3", "pension 4")])
+    store.write([make_document("a", "culvert 2", "new text")])
+
+    assert by_text(store, "culvert") == ["culvert 2"]
+    assert by_text(store, "pension") == []
+    assert by_vector(store, "pension 4") == ["culvert 2", "new text"]
+
+
+def test_a_moved_document_is_found_in_its_new_scope_only(store: Store) -> None:
+    store.write([make_document("a", "culvert", scope="old")])
+    store.finish("default")
+    store.write([make_document("a", "culvert", scope="new")])
+    store.finish("default")
+
+    assert by_text(store, "culvert", Filter(scopes=("old",))) == []
+    assert by_text(store, "culvert", Filter(scopes=("new",))) == ["culvert"]
+    assert [scope.name for scope in store.list_scopes(ALL)] == ["new"]
+
+
+def test_the_same_text_in_two_documents_stays_two_chunks(store: Store) -> None:
+    store.write(
+        [make_document("a", "boilerplate", year=2019), make_document("b", "boilerplate", year=2021)]
+    )
+
+    assert by_text(store, "boilerplate") == ["boilerplate", "boilerplate"]
+    assert by_text(store, "boilerplate", Filter(year=2019)) == ["boilerplate"]
+
+
+def test_a_removed_document_leaves_nothing(store: Store) -> None:
+    a, b = make_document("a", "culvert one"), make_document("b", "culvert two")
+    store.write([a, b])
+
+    assert store.remove([a.document.id, "unknown"]) == 1
+    store.finish("default")
+
+    assert search(store, "culvert") == ["culvert two"]
+    assert set(store.document_states("default")) == {"file:///b"}
+
+
+def test_a_document_without_year_is_stored_and_excluded_by_a_year(store: Store) -> None:
+    store.write([make_document("specs.pdf", "culvert")])
+
+    assert by_text(store, "culvert") == ["culvert"]
+    assert by_text(store, "culvert", Filter(year=2020)) == []
+
+
+def test_the_newest_edition_is_current_whatever_came_first(store: Store) -> None:
+    new = make_document("new", "culvert new", series="Spec", edition="2.10", date="2021-05-01")
+    old = make_document("old", "culvert old", series="Spec", edition="2.9", date="2019-03-01")
+    for order in ([new, old], [old, new]):
+        for item in order:
+            store.write([item])
+            store.finish("default")
+
+        assert by_text(store, "culvert", Filter(current_only=True)) == ["culvert new"]
+        assert {d.title: d.is_current for d, _ in store.list_documents(ALL)} == {
+            "new": True,
+            "old": False,
+        }
+
+
+def test_removing_the_newest_edition_makes_the_one_before_current(store: Store) -> None:
+    new = make_document("new", "culvert new", series="Spec", year=2021)
+    store.write([new, make_document("old", "culvert old", series="Spec", year=2019)])
+    store.finish("default")
+    store.remove([new.document.id])
+    store.finish("default")
+
+    assert by_text(store, "culvert", Filter(current_only=True)) == ["culvert old"]
+
+
+def test_states_tell_what_must_be_read_again(store: Store) -> None:
+    item = make_document("a", "culvert")
+    store.write([item])
+
+    state = store.document_states("default")["file:///a"]
+
+    assert (state.id, state.sha256, state.fingerprint, state.chunks) == (
+        item.document.id, item.document.sha256, "test", 1,
+    )  # fmt: skip
+
+
+def test_nearest_scopes_come_nearest_first(store: Store) -> None:
+    store.write(
+        [
+            make_document("a", "bridge rail", scope="bridges"),
+            make_document("b", "pension", scope="law"),
+        ]
+    )
+
+    nearest = store.nearest_scopes(EMBEDDER.embed_query("bridge rail"), ALL, 5)
+
+    assert [scope for scope, _ in nearest] == ["bridges", "law"]
+    assert nearest[0][1] > nearest[1][1]
+
+
+def test_scopes_count_documents_and_chunks(store: Store) -> None:
+    store.write([make_document("a", "x", "y", scope="s"), make_document("b", "z", scope="s")])
+    store.finish("default")
+
+    (scope,) = store.list_scopes(ALL)
+
+    assert (scope.name, scope.documents, scope.chunks) == ("s", 2, 3)

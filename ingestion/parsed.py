@@ -23,7 +23,7 @@ class Heading:
     number: str | None
     """Such as "1.3.1.1" or "401.4-2(b)"; None where the heading carries no number."""
     title: str
-    """The heading without its number, on one line; the number again if there is nothing else."""
+    """The heading without its number, on one line; empty if there is only a number."""
     provenance: str
     """How it was found: "bookmarks", "numbering" or "markup"."""
 
@@ -33,7 +33,7 @@ class ParsedDocument:
     """One file as text."""
 
     text: str
-    """Repaired by `graph.fold`: no NUL, no lone surrogate, "\\n" ends a line."""
+    r"""Repaired by `graph.fold`: no NUL, no lone surrogate, "\n" ends a line."""
     page_starts: tuple[int, ...]
     """Offset where each physical page begins, ascending; empty for formats without pages."""
     headings: tuple[Heading, ...]
@@ -49,6 +49,8 @@ class ParsedDocument:
     """1-indexed."""
     warnings: tuple[str, ...] = ()
     """What a person should know although the file was read."""
+    left_out: tuple[str, ...] = ()
+    """What was recognised as no content and is not in the text, such as running heads."""
 
     @property
     def pages(self) -> int | None:

@@ -1,0 +1,62 @@
+"""Tells a file's media type from its bytes; its name only decides what bytes cannot tell."""
+
+import re
+from pathlib import PurePath
+
+from graph.errors import UnreadableFile
+
+PDF, HTML = "application/pdf", "text/html"
+MARKDOWN, TEXT = "text/markdown", "text/plain"
+
+_MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd"}
+_HTML_SUFFIXES = {".html", ".htm", ".xhtml"}
+_BINARY_SUFFIXES = {".pdf", ".docx", ".doc", ".xlsx", ".xls", ".pptx", ".ppt", ".odt", ".rtf"}
+_OTHERS = (
+    (b"PK\x03\x04", "a zip archive or an Office document"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office document"),
+    (b"{\\rtf", "an RTF document"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"),
+    (b"II*\0", "an image"),
+    (b"MM\0*", "an image"),
+    (b"%!PS", "a PostScript file"),
+    (b"\x1f\x8b", "a compressed file"),
+    (b"BZh", "a compressed file"),
+    (b"\xfd7zXZ", "a compressed file"),
+    (b"7z\xbc\xaf", "a compressed file"),
+    (b"MZ", "a program"),
+    (b"\x7fELF", "a program"),
+)
+_HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s")
+
+
+def media_type(data: bytes, name: str) -> str:
+    """Return the media type of a file.
+
+    Raises:
+        UnreadableFile: It is empty ("empty"), of a kind that is not read ("unsupported"), or not
+            what its name says ("broken").
+    """
+    suffix = PurePath(name).suffix.lower()
+    if not data:
+        raise UnreadableFile("empty", "the file is empty (0 bytes)")
+    # Readers accept a few bytes of rubbish before the header (PDF 32000-1, annex H.3.4.1).
+    if b"%PDF-" in data[:1024]:
+        return PDF
+    for magic, kind in _OTHERS:
+        if data.startswith(magic):
+            raise UnreadableFile(
+                "unsupported", f"{kind}, which is not read yet; convert it to PDF, HTML or text"
+            )
+    head = data[:4096].replace(b"\0", b"")  # UTF-16 too
+    if _HTML_START.search(head) or suffix in _HTML_SUFFIXES:
+        return HTML
+    if _XML_START.match(head):
+        raise UnreadableFile("unsupported", "XML, which is not read yet; convert it to HTML")
+    if suffix in _BINARY_SUFFIXES:
+        raise UnreadableFile(
+            "broken", f"named {suffix}, but its content is not of that kind; fetch the file again"
+        )
+    return MARKDOWN if suffix in _MARKDOWN_SUFFIXES else TEXT

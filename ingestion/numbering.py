@@ -1,0 +1,147 @@
+"""Recognises headings by their numbers, in text that marks them in no other way.
+
+A line is a candidate when the whole of it fits a pattern ("SECTION 203 - EXCAVATION", "4.1.2
+Title", "Appendix A: Forms"); a sentence that merely begins with a number is none. Candidates of
+one kind must then form an outline, see `ingestion.headings`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ingestion.contents import is_contents_line
+from ingestion.outline_order import Key
+
+_MOST_CHARACTERS, _MOST_WORDS = 150, 22
+_PARTS = r"\d{1,4}(?:[.\-]\d{1,4})*(?:\([A-Za-z0-9]{1,4}\))*"
+_WORD_LINE = re.compile(
+    r"(?P<word>VOLUME|TITLE|DIVISION|PART|SUBPART|CHAPTER|ARTICLE|SECTION|SEC\.|§§?|"
+    r"APPENDIX|ANNEX|ATTACHMENT|EXHIBIT)\s*"
+    rf"(?P<number>{_PARTS}|[IVXLC]+|[A-Z](?:[.\-]\d{{1,3}})*(?:\([A-Za-z0-9]{{1,4}}\))*)(?!\w)"
+    r"(?P<separator>[\s.:\-\u2013\u2014]*)(?P<title>.*)",
+    re.IGNORECASE,
+)
+_NUMBER_LINE = re.compile(
+    rf"(?P<number>{_PARTS}|[A-Z][.\-]\d{{1,3}}(?:[.\-]\d{{1,3}})*(?:\([A-Za-z0-9]{{1,4}}\))*)"
+    r"(?P<separator>[.:)]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
+)
+_ROMAN_LINE = re.compile(r"(?P<number>[IVXLC]+)(?P<separator>\.\s+)(?P<title>\S.*)")
+_LETTER_LINE = re.compile(r"(?P<number>[A-Z])(?P<separator>\.\s+)(?P<title>\S.*)")
+
+_APPENDIX = {"appendix", "annex", "attachment", "exhibit"}
+_SECTION = {"section", "sec.", "§", "§§"}
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_VERB = re.compile(r"\b(?:shall|must|should|will|is|are|was|were|has|have|may|can)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedLine:
+    """A line that may be a heading, taken apart."""
+
+    kind: str
+    """The word in front ("chapter"), or "arabic", "roman" or "letter"."""
+    number: str
+    """As shown to people and looked up: "1.3.1.1", "203", "Chapter 4", "Appendix A"."""
+    key: Key
+    title: str
+    bare: bool
+    """Whether the number is one integer without a dot behind it."""
+
+
+def split_number(line: str) -> tuple[str | None, str]:
+    """Split a heading, known to be one, into its number and its title.
+
+    "1.3. Title" gives ("1.3", "Title"), "SECTION 203 - EXCAVATION" ("203", "EXCAVATION"), "CHAPTER
+    4" ("Chapter 4", ""). A single integer without a dot, as in "10 tips", is no number.
+    """
+    parsed = _parse(line.strip())
+    if parsed is None or parsed.bare or parsed.kind == "letter":
+        return None, line.strip()
+    return parsed.number, parsed.title
+
+
+def parse_line(line: str) -> NumberedLine | None:
+    """Take a line of running text apart; None unless the whole line can be a numbered heading."""
+    line = line.strip()
+    if not line or len(line) > _MOST_CHARACTERS or is_contents_line(line):
+        return None
+    parsed = _parse(line)
+    if parsed is None or not _is_title(parsed):
+        return None
+    return parsed
+
+
+def _parse(line: str) -> NumberedLine | None:
+    if match := _WORD_LINE.fullmatch(line):
+        return _word_line(match)
+    if match := _NUMBER_LINE.fullmatch(line):
+        number = match["number"]
+        kind = "arabic" if number[0].isdigit() else "appendix"
+        bare = number.isdigit() and not match["separator"].strip()
+        return NumberedLine(kind, number, _key(number), match["title"].strip(), bare)
+    if match := _ROMAN_LINE.fullmatch(line):
+        key = (_roman(match["number"]),)
+        return NumberedLine("roman", match["number"], key, match["title"].strip(), bare=False)
+    if match := _LETTER_LINE.fullmatch(line):
+        key = _key(match["number"])
+        return NumberedLine("letter", match["number"], key, match["title"].strip(), bare=False)
+    return None
+
+
+def _word_line(match: re.Match[str]) -> NumberedLine | None:
+    word, number, title = match["word"], match["number"], match["title"].strip()
+    # "Section 203 shall apply", "part A of the form" and "see Appendix A for" are sentences.
+    if word[0].islower() or number[0].islower():
+        return None
+    if title and not match["separator"].strip() and not title[0].isupper():
+        return None
+    kind = word.lower()
+    if kind in _SECTION:
+        return NumberedLine("section", number, _key(number), title, bare=False)
+    if kind in _APPENDIX:
+        return NumberedLine("appendix", f"{kind.title()} {number}", _key(number), title, bare=False)
+    key = (_roman(number),) if set(number) <= set(_ROMAN) else _key(number)
+    return NumberedLine(kind, f"{kind.title()} {number}", key, title, bare=False)
+
+
+def _is_title(line: NumberedLine) -> bool:
+    title = line.title
+    words = title.split()
+    if not words:
+        return line.kind not in ("arabic", "roman", "letter")
+    first = next((c for c in title if c.isalnum()), "")
+    if len(words) > _MOST_WORDS or not first or first.islower():
+        return False
+    if title[-1] in ",;" or (title[-1] == ":" and len(words) > 5):
+        return False
+    if title[-1] == "." and (len(words) > 10 or _VERB.search(title)):
+        return False
+    return not line.bare or _is_capitalised(words)
+
+
+def _is_capitalised(words: Sequence[str]) -> bool:
+    """Tell whether all but the small words begin with a capital letter, or most are capitals."""
+    long_words = [word for word in words if len(word) > 3 and word[0].isalpha()]
+    capital = sum(word[0].isupper() for word in long_words)
+    return bool(long_words) and capital >= len(long_words) * 0.75
+
+
+def _key(number: str) -> Key:
+    return tuple(
+        int(part) if part.isdigit() else _letters(part)
+        for part in re.findall(r"\d+|[A-Za-z]+", number)
+    )
+
+
+def _letters(part: str) -> int:
+    """Number a letter by its place in the alphabet, several letters as a Roman numeral."""
+    upper = part.upper()
+    return ord(upper) - ord("A") + 1 if len(upper) == 1 else _roman(upper)
+
+
+def _roman(numeral: str) -> int:
+    values = [_ROMAN.get(letter, 0) for letter in numeral.upper()]
+    return sum(
+        -value if value < max(values[i + 1 :], default=0) else value
+        for i, value in enumerate(values)
+    )

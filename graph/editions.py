@@ -1,5 +1,6 @@
 """Which edition of a series is in force, and when: computed from all of them, never remembered."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,8 +30,8 @@ class Validity:
     valid_from: str
     """Eight digits, YYYYMMDD, so that order as text is order in time."""
     valid_to: str
-    supersedes: str | None
-    """Id of the edition before it."""
+    supersedes: tuple[str, ...]
+    """Ids of the documents of the edition before it."""
 
     @property
     def is_current(self) -> bool:
@@ -46,34 +47,44 @@ def first_day(edition: Edition) -> str:
     return f"{edition.year:04d}0101" if edition.year is not None else ALWAYS
 
 
-def order_editions(editions: Sequence[Edition]) -> tuple[Validity, ...]:
-    """Order the editions of one series, oldest first, and tell when each is in force.
+def order_editions(documents: Sequence[Edition]) -> tuple[Validity, ...]:
+    """Order the documents of one series, oldest edition first, and tell when each is in force.
 
     The date decides, or the year, then the edition's number read as a person would (2.10 after
-    2.9), then the id, so that the order of ingestion does not matter. Dates that contradict the
-    edition's number win: an agency may number a reprint as it likes. An edition without any date
-    is placed by its number among the others, and counts as replaced from the start.
+    2.9, a draft before what it drafts), so that the order of ingestion does not matter. Documents
+    with the same number and date are one edition in several files: none of them replaces another.
+    Where some are undated all are placed by number, and an undated successor counts as in force
+    from the start.
     """
-    dated = all(first_day(edition) != ALWAYS for edition in editions)
-    ordered = sorted(
-        editions,
-        key=lambda e: (first_day(e) if dated else "", _natural(e.edition), first_day(e), e.id),
-    )
-    result: list[Validity] = []
-    for position, edition in enumerate(ordered):
-        following = ordered[position + 1] if position + 1 < len(ordered) else None
-        result.append(
-            Validity(
-                id=edition.id,
-                valid_from=first_day(edition),
-                valid_to=first_day(following) if following else OPEN_ENDED,
-                supersedes=ordered[position - 1].id if position else None,
-            )
+    dated = all(first_day(document) != ALWAYS for document in documents)
+
+    def place(document: Edition) -> tuple[str, _Natural, str]:
+        day = first_day(document)
+        return (day if dated else "", _natural(document.edition), day)
+
+    ordered = sorted(documents, key=lambda document: (place(document), document.id))
+    editions = [list(group) for _, group in itertools.groupby(ordered, key=place)]
+    days = [first_day(edition[0]) for edition in editions]
+    before = [(), *(tuple(document.id for document in edition) for edition in editions[:-1])]
+    return tuple(
+        Validity(document.id, valid_from, valid_to, supersedes)
+        for edition, valid_from, valid_to, supersedes in zip(
+            editions, days, [*days[1:], OPEN_ENDED], before, strict=True
         )
-    return tuple(result)
+        for document in edition
+    )
 
 
-def _natural(label: str | None) -> tuple[tuple[int, int, str], ...]:
-    """Split a label into numbers and words, numbers first: "2.10 draft" after "2.9"."""
+_Natural = tuple[tuple[int, int, str], ...]
+
+_BEFORE_FINAL = {"draft", "preliminary", "proposed", "public", "comment", "ipd", "rc", "beta"}
+
+
+def _natural(label: str | None) -> _Natural:
+    """Split a label into what sorts it: draft words first, then the end, words, numbers."""
     parts = re.findall(r"\d+|[^\W\d_]+", (label or "").lower())
-    return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts)
+    marked = [
+        (3, int(part), "") if part.isdigit() else (0 if part in _BEFORE_FINAL else 2, 0, part)
+        for part in parts
+    ]
+    return (*marked, (1, 0, ""))

@@ -77,15 +77,20 @@ def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
 
 
 def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
-    """Turn each list's scores into ranks: highest first, equal scores by chunk id."""
-    by_list: dict[str, list[tuple[float, str]]] = {}
+    """Turn each list's scores into ranks, highest first.
+
+    Editions repeat each other word for word: of equal scores the current edition's comes first,
+    then the chunk id decides.
+    """
+    by_list: dict[str, list[tuple[float, bool, str]]] = {}
     for row in rows:
         for name, score in row["lists"]:
-            by_list.setdefault(name, []).append((-score, row["chunk_id"]))
+            entry = (-score, not row["is_current"], row["chunk_id"])
+            by_list.setdefault(name, []).append(entry)
     ranks = {
         (name, chunk_id): ListRank(rank, -negative)
         for name, entries in by_list.items()
-        for rank, (negative, chunk_id) in enumerate(sorted(entries), start=1)
+        for rank, (negative, _, chunk_id) in enumerate(sorted(entries), start=1)
     }
     return [
         Candidate(

@@ -18,7 +18,7 @@ from neo4j.exceptions import (
 from neo4j.vector import Vector as DriverVector
 
 from graph import cypher, rows, schema
-from graph.editions import Edition, order_editions
+from graph.editions import Edition, Validity, order_editions
 from graph.errors import (
     EmbedderMismatch,
     SchemaMismatch,
@@ -366,11 +366,21 @@ def _finish(tx: ManagedTransaction, collection: str) -> None:
     _run_batched(
         tx,
         cypher.SET_VALIDITY,
-        [asdict(v) | {"is_current": v.is_current} for v in changed],
+        [_validity_row(v) for v in changed],
     )
     tx.run(cypher.DELETE_SUPERSEDES, collection=collection).consume()
-    _run_batched(tx, cypher.LINK_SUPERSEDES, [asdict(v) for v in validity if v.supersedes])
+    links = [{"id": v.id, "supersedes": older} for v in validity for older in v.supersedes]
+    _run_batched(tx, cypher.LINK_SUPERSEDES, links)
     tx.run(cypher.COUNT_SCOPES, collection=collection).consume()
+
+
+def _validity_row(validity: Validity) -> dict[str, object]:
+    return {
+        "id": validity.id,
+        "valid_from": validity.valid_from,
+        "valid_to": validity.valid_to,
+        "is_current": validity.is_current,
+    }
 
 
 def _edition(row: Mapping[str, Any]) -> Edition:

@@ -17,7 +17,7 @@ def fuse(candidates: Sequence[Candidate], weights: Mapping[str, float]) -> list[
     """Order candidates by the weighted sum of their reciprocal ranks.
 
     A list that found nothing contributes nothing. Equal scores, the normal case when lists are
-    disjoint, are ordered by chunk id.
+    disjoint, are ordered by edition, the current first, then by chunk id.
 
     Args:
         candidates: Each with its rank in the lists that found it.
@@ -34,4 +34,6 @@ def fuse(candidates: Sequence[Candidate], weights: Mapping[str, float]) -> list[
         )
         for candidate in candidates
     ]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.passage.chunk_id))
+    return sorted(
+        hits, key=lambda hit: (-hit.score, not hit.passage.is_current, hit.passage.chunk_id)
+    )

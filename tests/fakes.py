@@ -68,7 +68,7 @@ class MemoryStore:
             self.writes += 1
             self.items[item.document.id] = item
             day = first_day(_edition(item.document))
-            self.validity[item.document.id] = Validity(item.document.id, day, OPEN_ENDED, None)
+            self.validity[item.document.id] = Validity(item.document.id, day, OPEN_ENDED, ())
 
     def remove(self, document_ids: Sequence[str]) -> int:
         return sum(self.items.pop(id, None) is not None for id in document_ids)
@@ -165,7 +165,7 @@ class MemoryStore:
 
     def _by_cosine(self, vector: Vector, where: Filter) -> list[tuple[float, str]]:
         scored = [(float(1 + vector @ v) / 2, id) for id, _, v in self._chunks(where)]
-        return sorted(scored, key=lambda pair: (-pair[0], pair[1]))
+        return sorted(scored, key=self._place)
 
     def _by_bm25(self, question: str, where: Filter) -> list[tuple[float, str]]:
         texts = [(id, Counter(_words(text))) for id, text, _ in self._chunks(where)]
@@ -181,9 +181,11 @@ class MemoryStore:
             )
             for id, words in texts
         ]
-        return sorted(
-            (pair for pair in scored if pair[0] > 0), key=lambda pair: (-pair[0], pair[1])
-        )
+        return sorted((pair for pair in scored if pair[0] > 0), key=self._place)
+
+    def _place(self, scored: tuple[float, str]) -> tuple[float, bool, str]:
+        score, chunk_id = scored
+        return (-score, not self._passage(chunk_id).is_current, chunk_id)
 
     def _passage(self, chunk_id: str) -> Passage:
         item, chunk = next(

@@ -343,3 +343,17 @@ def test_scopes_count_documents_and_chunks(store: Store) -> None:
     (scope,) = store.list_scopes(ALL)
 
     assert (scope.name, scope.documents, scope.chunks) == ("s", 2, 3)
+
+
+def test_of_equal_passages_the_current_edition_comes_first(store: Store) -> None:
+    for n in range(4):  # ids are digests, so one of four orders would be right by chance
+        old = make_document(f"old{n}", "the same words", series=f"S{n}", year=2019)
+        store.write([make_document(f"new{n}", "the same words", series=f"S{n}", year=2021), old])
+    store.finish("default")
+    vector = EMBEDDER.embed_query("the same words")
+
+    found = store.search(SearchRequest(ALL, 8, vector=vector, text="same words"))
+
+    for name in ("global", "fulltext"):
+        ranked = sorted(found, key=lambda candidate: candidate.lists[name].rank)
+        assert [c.passage.is_current for c in ranked] == [True] * 4 + [False] * 4

@@ -1,0 +1,60 @@
+"""The command line `milepost`: arguments in, one line per error, exit codes.
+
+Heavy imports stand inside the commands, so that `--help` answers at once.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from app.cli import ask, db, documents, ingest, schema, search
+from graph.errors import MilepostError
+
+app = typer.Typer(
+    name="milepost",
+    help="Answers from public agencies' documents, with citations that can be checked.\n\n"
+    "Begin with: milepost db start, milepost ingest FOLDER, milepost ask QUESTION.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("ingest")(ingest.ingest)
+app.command("search")(search.search)
+app.command("ask")(ask.ask)
+app.add_typer(documents.app, name="documents")
+app.add_typer(db.app, name="db")
+app.add_typer(schema.app, name="schema")
+
+
+def _version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"milepost {version('milepost')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; exit code 2 for wrong use, 1 for failure, 130 for Ctrl-C."""
+    try:
+        app()
+    except MilepostError as error:
+        typer.secho(f"milepost: {error}", fg="red", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("milepost: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough; Python would complain again at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        sys.exit(0)

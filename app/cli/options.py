@@ -1,0 +1,29 @@
+"""Options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+Collection = Annotated[
+    str, typer.Option("--collection", "-C", help="The collection to work in; they are kept apart.")
+]
+Audience = Annotated[
+    list[str] | None,
+    typer.Option("--audience", help="An audience you hold, beside public; may be repeated."),
+]
+Scopes = Annotated[
+    list[str] | None,
+    typer.Option("--scope", help="Only this scope; may be repeated. See: milepost documents list."),
+]
+Series = Annotated[str | None, typer.Option(help="Only editions of this series.")]
+Year = Annotated[int | None, typer.Option(help="Only documents of this year.")]
+AsOf = Annotated[
+    int | None, typer.Option("--as-of", help="Only editions in force at the end of this year.")
+]
+Current = Annotated[bool, typer.Option("--current", help="Only the newest edition of each series.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+SystemName = Annotated[
+    str | None,
+    typer.Option("--system", "-S", help="Retrieval system: soft_scoped, hybrid or monolithic."),
+]
+Hits = Annotated[int, typer.Option("-k", help="How many passages.", min=1, max=1000)]

@@ -1,0 +1,88 @@
+"""`milepost search`: ranked passages, and why each is there."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli import options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graph.model import Hit, Ranking
+
+
+def search(
+    question: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
+    system: options.SystemName = None,
+    k: options.Hits = 10,
+    scope: options.Scopes = None,
+    series: options.Series = None,
+    year: options.Year = None,
+    as_of: options.AsOf = None,
+    current: options.Current = False,
+    collection: options.Collection = "default",
+    audience: options.Audience = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the route, each list's rank and the times.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Find passages.
+
+    Example: milepost search "who may request a certificate" --scope certificate-policy --explain
+    """
+    from app import settings, wiring
+    from app.cli.output import print_json
+    from app.cli.shapes import ranking_as_dict
+    from graph.model import Filter, Query
+
+    where = Filter(
+        collection=collection,
+        audiences=("public", *(audience or ())),
+        scopes=tuple(scope or ()),
+        series=series,
+        year=year,
+        as_of=as_of,
+        current_only=current,
+    )
+    with wiring.open_app(settings.load()) as app:
+        ranking = app.search(Query(question, where), system=system, k=k)
+    if json:
+        print_json(ranking_as_dict(ranking))
+    else:
+        _print(ranking, explain=explain)
+
+
+def _print(ranking: "Ranking", *, explain: bool) -> None:
+    from app.cli.output import console
+
+    out = console()
+    if not ranking.hits:
+        out.print("Nothing found. Try other words, or fewer filters.")
+    for rank, hit in enumerate(ranking.hits, start=1):
+        _print_hit(out, rank, hit, explain=explain)
+    if explain:
+        _print_explanation(out, ranking)
+
+
+def _print_hit(out: "Console", rank: int, hit: "Hit", *, explain: bool) -> None:
+    from app.cli.output import where_it_is
+
+    passage = hit.passage
+    out.print(f"[bold]{rank:>2}.[/bold] ", end="")
+    out.print(where_it_is(passage), markup=False, highlight=False, style="cyan")
+    excerpt = " ".join(passage.text.split())
+    out.print(excerpt if explain else excerpt[:300], markup=False, highlight=False)
+    if explain:
+        lists = ", ".join(f"{name} #{entry.rank}" for name, entry in hit.lists.items())
+        out.print(f"score {hit.score:.5f} from {lists}", markup=False, style="dim")
+    out.print()
+
+
+def _print_explanation(out: "Console", ranking: "Ranking") -> None:
+    routes = ", ".join(f"{route.scope} {route.probability:.0%}" for route in ranking.route)
+    times = ", ".join(f"{stage} {ms:.0f} ms" for stage, ms in ranking.timings_ms.items())
+    out.print(f"System: {ranking.system}", markup=False)
+    out.print(f"Route:  {routes or 'none, searched everything'}", markup=False)
+    out.print(f"Time:   {times}", markup=False)

@@ -1,0 +1,87 @@
+"""The settings, and the only reader of the environment.
+
+A setting comes from the environment, else from a file `.env` in the current folder, else from the
+default here. Unknown names that begin with MILEPOST_ are refused: a misspelt setting that is
+silently ignored costs more time than a refusal.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from dotenv import dotenv_values
+from platformdirs import user_cache_path, user_data_path
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from graph.errors import ConfigurationError
+
+PREFIX = "MILEPOST_"
+
+
+def _either(name: str) -> AliasChoices:
+    return AliasChoices(name, name.upper())
+
+
+class Settings(BaseSettings):
+    """What a person may set; see `.env.example`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore"
+    )
+
+    neo4j_uri: str | None = Field(None, validation_alias=_either("neo4j_uri"))
+    """An existing server; unset, Milepost uses Docker where an engine answers, else its own."""
+    neo4j_username: str = Field("neo4j", validation_alias=_either("neo4j_username"))
+    neo4j_password: SecretStr | None = Field(None, validation_alias=_either("neo4j_password"))
+    neo4j_database: str = Field("neo4j", validation_alias=_either("neo4j_database"))
+
+    server: Literal["auto", "docker", "local"] = "auto"
+    """Which server to start when NEO4J_URI is unset."""
+    bolt_port: int = Field(7687, ge=1, le=65535)
+    """First port tried for Bolt; another is taken when it is in use."""
+    http_port: int = Field(7474, ge=1, le=65535)
+    """First port tried for Neo4j's HTTP interface."""
+    data_dir: Path = Field(default_factory=lambda: user_data_path("milepost"))
+    """The local server's data."""
+    cache_dir: Path = Field(default_factory=lambda: user_cache_path("milepost"))
+    """What can be made again: jars, exported models, vectors."""
+
+    embedder: str = "all-MiniLM-L6-v2"
+    """A sentence-transformers model, by name or folder; the default comes with the package."""
+    system: str = "soft_scoped"
+    """The retrieval system used where none is named."""
+    model: str = "extractive"
+    """A chat model as `provider:name` (LangChain's init_chat_model); "extractive" needs none."""
+    model_url: str | None = None
+    """Address of an OpenAI-compatible server for the chat model."""
+    model_api_key: SecretStr | None = None
+
+
+def load() -> Settings:
+    """Read the settings.
+
+    Raises:
+        ConfigurationError: A value is wrong, or a name that begins with MILEPOST_ is unknown.
+    """
+    _refuse_unknown_names()
+    try:
+        return Settings()  # pyright: ignore[reportCallIssue]  # aliases hide the defaults
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).upper()
+        name = name if name.startswith("NEO4J_") else PREFIX + name.removeprefix(PREFIX)
+        raise ConfigurationError(
+            f"The setting {name} is wrong: {first['msg']} (given: {first['input']!r})."
+        ) from error
+
+
+def _refuse_unknown_names() -> None:
+    names = (name for name in Settings.model_fields if not name.startswith("neo4j_"))
+    known = {PREFIX + name.upper() for name in names}
+    given = {name.upper() for name in (*os.environ, *dotenv_values(".env"))}
+    unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in known)
+    if unknown:
+        raise ConfigurationError(
+            f"Unknown setting {unknown[0]}. The settings are {', '.join(sorted(known))}."
+        )

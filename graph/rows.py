@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+import numpy as np
 from neo4j.vector import Vector as DriverVector
 
 from graph.editions import Edition, first_day
+from graph.errors import StoreError
 from graph.lucene import chunk_keys
 from graph.model import (
     OPEN_ENDED,
@@ -39,8 +41,18 @@ def section_rows(item: IngestedDocument) -> list[Row]:
 
 
 def chunk_rows(item: IngestedDocument) -> list[Row]:
-    """Return id, properties and float32 vector of each chunk."""
+    """Return id, properties and float32 vector of each chunk.
+
+    Raises:
+        StoreError: A vector is zero or not finite. Neo4j would store it and never find it again.
+    """
     document = item.document
+    lengths = np.linalg.norm(item.vectors, axis=1)
+    if not np.all(np.isfinite(lengths) & (lengths > 0)):
+        raise StoreError(
+            f"A vector of {document.uri} is zero or not finite, so nothing of this file is stored. "
+            "Check the embedding model."
+        )
     shared: Row = {
         "collection": document.collection,
         "scope": document.scope,

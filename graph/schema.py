@@ -67,17 +67,13 @@ def names() -> tuple[str, ...]:
 
 
 def migrate(run: Run, index: VectorIndex, applied: Sequence[str]) -> tuple[str, ...]:
-    """Apply what is missing, in order, and return the names of what was applied now.
+    """Bring the schema up to date and return the names that were not recorded before.
 
-    Every migration runs again where its name is not recorded, so one that was interrupted is
-    simply repeated. Waits until the indexes are ready to be searched.
+    Every migration runs each time: each creates only what is missing, so an index that somebody
+    dropped comes back. Waits until the indexes can be searched.
     """
-    done: list[str] = []
     for migration in MIGRATIONS:
-        if migration.__name__ not in applied:
-            migration(run, index)
-            run(cypher.RECORD_MIGRATION, {"name": migration.__name__})
-            done.append(migration.__name__)
-    if done:
-        run(cypher.AWAIT_INDEXES, {"seconds": 300})
-    return tuple(done)
+        migration(run, index)
+        run(cypher.RECORD_MIGRATION, {"name": migration.__name__})
+    run(cypher.AWAIT_INDEXES, {"seconds": 300})
+    return tuple(name for name in names() if name not in applied)

@@ -1,0 +1,98 @@
+"""Ask a server whether it is there, and read from its log why it is not."""
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from neo4j import GraphDatabase
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+from graph import cypher
+from graph.errors import ServerError, StoreUnavailable
+from graph.server.options import Connection
+from graph.server.ports import is_open
+
+_PAUSE = 0.1
+_REASONS = (
+    (r"Address already in use", "its port was taken meanwhile: start again"),
+    (r"No space left on device|Disk quota", "the disk is full: free some space"),
+    (
+        r"OutOfMemoryError|insufficient memory|Could not reserve|Cannot allocate memory",
+        "there is too little memory: close other programs or give it less heap",
+    ),
+    (r"FileLockException|LockException", "another process uses its folder: stop that one first"),
+    (r"AccessDenied|Permission denied", "it may not write to its folder: mend the rights"),
+    (
+        r"upgrade|downgrade|[Uu]nsupported.*version|StoreVersion",
+        "the graph was written by another version of Neo4j: use that one, or `milepost db reset`",
+    ),
+)
+
+
+def ask_version(connection: Connection) -> str:
+    """Return the version of a server, by a query.
+
+    Raises:
+        StoreUnavailable: It does not answer, or refuses the password.
+    """
+    auth = (connection.username, connection.password)
+    try:
+        with (
+            GraphDatabase.driver(connection.uri, auth=auth, connection_timeout=5) as driver,
+            driver.session() as session,
+        ):
+            return str(session.run(cypher.SERVER_VERSION).single(strict=True)["version"])
+    except AuthError as error:
+        raise StoreUnavailable(
+            f"{connection.uri} refuses user {connection.username} with the password given: "
+            f"{error.message or type(error).__name__}."
+        ) from error
+    except (DriverError, Neo4jError, ValueError, OSError) as error:
+        raise _Unanswered(f"{connection.uri} does not answer: {error}") from error
+
+
+class _Unanswered(StoreUnavailable):
+    """The server does not answer, which may change while it starts."""
+
+
+def wait_for_answer(
+    connection: Connection, seconds: float, is_alive: Callable[[], bool]
+) -> str | None:
+    """Ask until the server answers; return its version, or None once it has died or time is up.
+
+    Raises:
+        StoreUnavailable: It refuses the password.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            return ask_version(connection)
+        except _Unanswered:
+            if not is_alive():
+                return None
+            time.sleep(_PAUSE)
+    return None
+
+
+def wait_for_browser(port: int, is_alive: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until the HTTP port is open, which is the last step of a start.
+
+    A server that is stopped before that ends abruptly and must recover at its next start.
+    """
+    deadline = time.monotonic() + seconds
+    while is_alive() and not is_open(port) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+
+
+def explain_death(log: Path) -> ServerError:
+    """Return an error that quotes the line of a server's log which says why it ended."""
+    text = log.read_text("utf-8", "replace") if log.exists() else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for pattern, advice in _REASONS:
+        found = next((line for line in reversed(lines) if re.search(pattern, line)), None)
+        if found:
+            return ServerError(f"Neo4j did not start, {advice}. It says: {found} (log: {log})")
+    causes = [line for line in lines if re.search(r"Caused by|ERROR|Error|Exception", line)]
+    last = (causes or lines or ["nothing"])[-1]
+    return ServerError(f"Neo4j did not start. It says: {last} (log: {log})")

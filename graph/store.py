@@ -324,11 +324,13 @@ def _write_documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) 
     ]
     top = [row for row in sections if row["parent_id"] is None]
     below = [row for row in sections if row["parent_id"] is not None]
+    # Documents first: setting their properties locks them, so two runs that write the same document
+    # do so one after the other.
+    _run_batched(tx, cypher.UPSERT_DOCUMENTS, documents)
     _run_batched(tx, cypher.DELETE_OUTLINE, kept)
     _run_batched(tx, cypher.DELETE_ORDER, kept)
     _run_batched(tx, cypher.DELETE_STALE_CHUNKS, kept)
     _run_batched(tx, cypher.DELETE_STALE_SECTIONS, kept)
-    _run_batched(tx, cypher.UPSERT_DOCUMENTS, documents)
     _run_batched(tx, cypher.UPSERT_SECTIONS, sections)
     _run_batched(tx, cypher.LINK_TOP_SECTIONS, top)
     _run_batched(tx, cypher.LINK_SUBSECTIONS, below)

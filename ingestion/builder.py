@@ -23,6 +23,7 @@ class TextBuilder:
         self._newlines = 2
         """Newlines at the end of the text so far; 2 at the start, where none is needed."""
         self._pending_space = False
+        self._prefix = ""
 
     @property
     def text(self) -> str:
@@ -33,6 +34,10 @@ class TextBuilder:
     def position(self) -> int:
         """Offset of the next character."""
         return self._length
+
+    def prefix(self, mark: str) -> None:
+        """Put a mark, such as "- ", before the next piece of text, wherever that begins."""
+        self._prefix = mark
 
     def inline(self, text: str) -> None:
         """Add running text; white space in it is collapsed to single spaces."""
@@ -65,6 +70,7 @@ class TextBuilder:
         if not line:
             return
         self.end_block()
+        self.prefix("")
         start = self._length
         self._append(line)
         number, title = split_number(line)
@@ -78,9 +84,10 @@ class TextBuilder:
 
     def _append(self, text: str) -> None:
         if text:
-            self._parts.append(text)
-            self._length += len(text)
+            self._parts.append(self._prefix + text)
+            self._length += len(self._prefix) + len(text)
             self._newlines = 0
+            self._prefix = ""
 
     def _end(self, newlines: int) -> None:
         self._pending_space = False

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestion.contents import contents_lines
 from ingestion.numbering import NumberedLine, parse_line
@@ -52,6 +52,22 @@ def find_headings(text: str, emphasised: Set[int] | None = None) -> tuple[Headin
             accepted = sorted([*accepted, *chosen], key=lambda line: line.start)
     following = {start: lines[i + 1] for i, (start, _) in enumerate(lines[:-1])}
     return tuple(_heading(line, accepted, levels, following.get(line.start)) for line in accepted)
+
+
+def with_bare_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
+    """Give headings such as "4 Requirements" their number where others are "4.1", "4.2".
+
+    A single integer without a dot behind it is no number by itself ("10 tips").
+    """
+    parents = {h.number.split(".")[0] for h in headings if h.number and "." in h.number}
+    return tuple(_with_bare_number(heading, parents) for heading in headings)
+
+
+def _with_bare_number(heading: Heading, parents: Set[str]) -> Heading:
+    number, _, title = heading.title.partition(" ")
+    if heading.number is None and title and number in parents:
+        return replace(heading, number=number, title=title.strip())
+    return heading
 
 
 def _kinds(candidates: Iterable[_Line]) -> list[str]:

@@ -31,6 +31,7 @@ _LETTER_LINE = re.compile(r"(?P<number>[A-Z])(?P<separator>\.\s+)(?P<title>\S.*)
 _APPENDIX = {"appendix", "annex", "attachment", "exhibit"}
 _SECTION = {"section", "sec.", "§", "§§"}
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_STEPS = ("C", "XC", "L", "XL", "X", "IX", "V", "IV", "I")
 _VERB = re.compile(r"\b(?:shall|must|should|will|is|are|was|were|has|have|may|can)\b")
 
 
@@ -80,7 +81,7 @@ def _parse(line: str) -> NumberedLine | None:
         bare = number.isdigit() and not match["separator"].strip()
         return NumberedLine(kind, number, _key(number), match["title"].strip(), bare)
     if match := _ROMAN_LINE.fullmatch(line):
-        key = (_roman(match["number"]),)
+        key = (roman_value(match["number"]),)
         return NumberedLine("roman", match["number"], key, match["title"].strip(), bare=False)
     if match := _LETTER_LINE.fullmatch(line):
         key = _key(match["number"])
@@ -100,7 +101,7 @@ def _word_line(match: re.Match[str]) -> NumberedLine | None:
         return NumberedLine("section", number, _key(number), title, bare=False)
     if kind in _APPENDIX:
         return NumberedLine("appendix", f"{kind.title()} {number}", _key(number), title, bare=False)
-    key = (_roman(number),) if set(number) <= set(_ROMAN) else _key(number)
+    key = (roman_value(number),) if set(number) <= set(_ROMAN) else _key(number)
     return NumberedLine(kind, f"{kind.title()} {number}", key, title, bare=False)
 
 
@@ -136,12 +137,25 @@ def _key(number: str) -> Key:
 def _letters(part: str) -> int:
     """Number a letter by its place in the alphabet, several letters as a Roman numeral."""
     upper = part.upper()
-    return ord(upper) - ord("A") + 1 if len(upper) == 1 else _roman(upper)
+    return ord(upper) - ord("A") + 1 if len(upper) == 1 else roman_value(upper)
 
 
-def _roman(numeral: str) -> int:
+def roman_value(numeral: str) -> int:
+    """Return the value of a Roman numeral in either case; other letters count nothing."""
     values = [_ROMAN.get(letter, 0) for letter in numeral.upper()]
     return sum(
         -value if value < max(values[i + 1 :], default=0) else value
         for i, value in enumerate(values)
     )
+
+
+def roman_numeral(value: int) -> str:
+    """Return the Roman numeral, in capitals, of a value in [1, 399]; others as figures."""
+    if not 1 <= value < 400:
+        return str(value)
+    steps = zip((100, 90, 50, 40, 10, 9, 5, 4, 1), _STEPS, strict=True)
+    numeral = ""
+    for size, letters in steps:
+        numeral += letters * (value // size)
+        value %= size
+    return numeral

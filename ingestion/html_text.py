@@ -1,0 +1,159 @@
+"""Writes the text of HTML elements: headings, lists, tables and paragraphs in their order."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count, repeat
+
+from bs4 import Tag
+from bs4.element import NavigableString, PageElement, PreformattedString
+
+from ingestion.builder import TextBuilder
+from ingestion.numbering import roman_numeral
+
+_SILENT = {
+    "script", "style", "noscript", "template", "iframe", "object", "svg", "canvas", "audio",
+    "video", "select", "input", "textarea", "head", "map",
+}  # fmt: skip
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_LISTS = {"ul", "ol", "menu"}
+_BLOCKS = {
+    "address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div",
+    "dl", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "legend",
+    "main", "nav", "p", "section", "summary", "caption", "table", "tbody", "td", "th",
+}  # fmt: skip
+_LINES = {"li", "tr", "dt", "dd", "option"}
+
+_Step = PageElement | Callable[[], None]
+"""A node still to be written, or what is to be done when the nodes before it are."""
+
+
+def write_element(element: Tag, builder: TextBuilder) -> None:
+    """Add the text of an element and of everything in it, however deeply nested."""
+    writer = _Writer(builder)
+    writer.write(element)
+    builder.end_block()
+
+
+class _Writer:
+    """Walks the tree with a stack of its own, because pages nest deeper than Python calls."""
+
+    def __init__(self, builder: TextBuilder) -> None:
+        self._builder = builder
+        self._steps: list[_Step] = []
+        self._list_depth = 0
+
+    def write(self, element: Tag) -> None:
+        self._steps = [element]
+        while self._steps:
+            step = self._steps.pop()
+            if isinstance(step, Tag):
+                self._tag(step)
+            elif isinstance(step, NavigableString):
+                if not isinstance(step, PreformattedString):  # comments, declarations, CDATA
+                    self._builder.inline(step)
+            elif not isinstance(step, PageElement):
+                step()
+
+    def _tag(self, tag: Tag) -> None:
+        name = tag.name
+        if name in _SILENT:
+            return
+        if name in _HEADINGS:
+            self._builder.heading(inline_text(tag), _HEADINGS[name], "markup")
+        elif name == "pre":
+            self._builder.end_block()
+            self._builder.verbatim(tag.get_text())
+            self._builder.end_block()
+        elif name == "br":
+            self._builder.end_line()
+        elif name in _LISTS:
+            self._list(tag)
+        elif name == "table" and not _is_layout(tag):
+            self._table(tag)
+        elif name in _BLOCKS:
+            self._enclosed(tag, self._builder.end_block)
+        elif name in _LINES:
+            self._enclosed(tag, self._builder.end_line)
+        else:
+            self._push(*tag.children)
+
+    def _push(self, *steps: _Step) -> None:
+        self._steps.extend(reversed(steps))
+
+    def _enclosed(self, tag: Tag, end: Callable[[], None]) -> None:
+        end()
+        self._push(*tag.children, end)
+
+    def _list(self, tag: Tag) -> None:
+        end = self._builder.end_line if self._list_depth else self._builder.end_block
+        end()
+        self._list_depth += 1
+        indent, marks = "  " * (self._list_depth - 1), _marks(tag)
+        steps: list[_Step] = []
+        for child in tag.children:
+            if isinstance(child, Tag) and child.name == "li":
+                steps.append(partial(self._builder.prefix, indent + next(marks)))
+            steps.append(child)
+        self._push(*steps, self._leave_list, end)
+
+    def _leave_list(self) -> None:
+        self._list_depth -= 1
+        self._builder.prefix("")
+
+    def _table(self, table: Tag) -> None:
+        self._builder.end_block()
+        for caption in table.find_all("caption"):
+            self._builder.inline(inline_text(caption))
+            self._builder.end_line()
+        for row in table.find_all("tr"):
+            cells = [inline_text(cell) for cell in row.find_all(["td", "th"])]
+            self._builder.inline(" | ".join(cells).strip(" |"))
+            self._builder.end_line()
+        self._builder.end_block()
+
+
+def inline_text(tag: Tag) -> str:
+    """Return an element's text on one line."""
+    pieces: list[str] = []
+    for node in tag.descendants:
+        if isinstance(node, NavigableString):
+            if not isinstance(node, PreformattedString) and not _is_unseen(node, tag):
+                pieces.append(node)
+        elif isinstance(node, Tag) and (node.name in _BLOCKS or node.name in _LINES | {"br"}):
+            pieces.append(" ")
+    return " ".join("".join(pieces).split())
+
+
+def _is_unseen(text: NavigableString, top: Tag) -> bool:
+    for parent in text.parents:
+        if parent is top:
+            return False
+        if parent.name in _SILENT:
+            return True
+    return False
+
+
+def _is_layout(table: Tag) -> bool:
+    """Tell whether a table holds the page's blocks rather than rows of figures."""
+    return table.get("role") == "presentation" or bool(
+        table.find(["table", *_HEADINGS]) or len(table.find_all("tr")) == len(table.find_all("td"))
+    )
+
+
+def _marks(tag: Tag) -> Iterator[str]:
+    """What stands before the items of a list, one after the other."""
+    if tag.name != "ol":
+        yield from repeat("- ")
+    start = str(tag.get("start", "1"))
+    first = int(start) if start.isdecimal() else 1
+    for number in count(first):
+        yield f"{_ordinal(number, str(tag.get('type', '1')))}. "
+
+
+def _ordinal(number: int, style: str) -> str:
+    if style in ("a", "A") and 1 <= number <= 26:
+        return chr(ord(style) + number - 1)
+    if style in ("i", "I"):
+        numeral = roman_numeral(number)
+        return numeral.lower() if style == "i" else numeral
+    return str(number)

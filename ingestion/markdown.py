@@ -1,0 +1,57 @@
+"""Reads Markdown, also as written for Jekyll and Hugo, by way of the HTML that it stands for."""
+
+import re
+
+from bs4 import BeautifulSoup
+from markdown_it import MarkdownIt
+
+from graph.errors import UnreadableFile
+from ingestion.builder import TextBuilder
+from ingestion.decode import decode
+from ingestion.front_matter import read_front_matter
+from ingestion.headings import with_bare_numbers
+from ingestion.html_text import write_element
+from ingestion.media import MARKDOWN
+from ingestion.parsed import ParsedDocument
+from ingestion.templates import clear_templates
+
+_FENCE = re.compile(
+    r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+
+
+def parse_markdown(data: bytes) -> ParsedDocument:
+    """Read a Markdown file; its front matter becomes metadata.
+
+    Raises:
+        UnreadableFile: There is no text below the front matter ("no_text").
+    """
+    decoded = decode(data)
+    source = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    front = read_front_matter(source)
+    body = _clear_outside_fences(source[front.length :], dict(front.fields))
+    html = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(body)
+    builder = TextBuilder()
+    write_element(BeautifulSoup(html, "lxml"), builder)
+    if not any(character.isalnum() for character in builder.text):
+        raise UnreadableFile("no_text", "there is no text below the front matter")
+    warnings = (*decoded.warnings, *([front.warning] if front.warning else []))
+    return ParsedDocument(
+        text=builder.text,
+        page_starts=(),
+        headings=with_bare_numbers(builder.headings),
+        title=front.fields.get("title"),
+        metadata=front.fields,
+        media_type=MARKDOWN,
+        engine=f"markdown-it-py ({decoded.encoding})",
+        warnings=warnings,
+    )
+
+
+def _clear_outside_fences(markdown: str, fields: dict[str, str]) -> str:
+    parts: list[str] = []
+    at = 0
+    for fence in _FENCE.finditer(markdown):
+        parts += [clear_templates(markdown[at : fence.start()], fields), fence[0]]
+        at = fence.end()
+    return "".join([*parts, clear_templates(markdown[at:], fields)])

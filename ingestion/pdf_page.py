@@ -1,0 +1,143 @@
+"""What PDFium knows of one page: its lines with their places and type."""
+
+import ctypes
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from graph.fold import fold
+
+JOINED_HYPHEN = "\ufffe"
+"""What PDFium writes where it took a hyphen away at a line end and joined the two lines."""
+
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+_BOLD_WEIGHT = 600
+_LETTER = (0.0, 0.0, 612.0, 792.0)
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a page.
+
+    Coordinates are in points, to the right and down from the upper left corner as it is for
+    whoever reads the line, however page and line are turned.
+    """
+
+    page: int
+    """0-indexed."""
+    text: str
+    left: float
+    right: float
+    top: float
+    """Baseline of its first character; two lines that PDFium joined at a hyphen are one."""
+    bottom: float
+    """Baseline of its last character."""
+    size: float
+    """Height of the font's box in points."""
+    starts_bold: bool
+    ends_bold: bool
+    place: float
+    """`top` as a share of the page's height, in [0, 1]."""
+
+
+def read_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
+    """Return the lines of a page that are not blank, in PDFium's reading order.
+
+    Args:
+        page: An open page.
+        number: Its index in the document, 0-indexed.
+    """
+    text_page = page.get_textpage()
+    try:
+        return _lines(text_page, _Frame(*(page.get_cropbox() or _LETTER)), number)
+    finally:
+        text_page.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The visible part of a page, in points from an origin at its lower left."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def height(self, turns: int) -> float:
+        """Height of the page for text in that direction."""
+        return max(1.0, self.right - self.left if turns % 2 else self.top - self.bottom)
+
+    def turned(self, x: float, y: float, turns: int) -> tuple[float, float]:
+        """Return the place as (to the right, down) for text turned left by so many quarters."""
+        if turns == 1:
+            return y - self.bottom, x - self.left
+        if turns == 2:
+            return self.right - x, y - self.bottom
+        if turns == 3:
+            return self.top - y, self.right - x
+        return x - self.left, self.top - y
+
+
+@dataclass(frozen=True, slots=True)
+class _Glyph:
+    left: float
+    right: float
+    baseline: float
+    size: float
+    bold: bool
+    turns: int
+
+
+def _lines(text_page: pdfium.PdfTextPage, frame: _Frame, number: int) -> list[Line]:
+    text = text_page.get_text_range()
+    lines: list[Line] = []
+    at = 0
+    for match in [*_LINE_ENDS.finditer(text), None]:
+        end = match.start() if match else len(text)
+        raw = text[at:end]
+        if folded := _fold_line(raw):
+            first = _glyph(text_page, frame, at + len(raw) - len(raw.lstrip()))
+            last = _glyph(text_page, frame, at + len(raw.rstrip()) - 1)
+            lines.append(
+                Line(
+                    page=number,
+                    text=folded,
+                    left=first.left,
+                    right=last.right,
+                    top=first.baseline,
+                    bottom=last.baseline,
+                    size=first.size,
+                    starts_bold=first.bold,
+                    ends_bold=last.bold,
+                    place=min(1.0, max(0.0, first.baseline / frame.height(first.turns))),
+                )
+            )
+        at = match.end() if match else end
+    return lines
+
+
+def _fold_line(raw: str) -> str:
+    # PDFium's mark is kept here and resolved when the words of the whole document are known.
+    return JOINED_HYPHEN.join(fold(part) for part in raw.split(JOINED_HYPHEN)).strip()
+
+
+def _glyph(text_page: pdfium.PdfTextPage, frame: _Frame, text_index: int) -> _Glyph:
+    raw = cast("Any", text_page.raw)
+    index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(raw, text_index)
+    box = pdfium_c.FS_RECTF()
+    pdfium_c.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box))
+    turns = -round(pdfium_c.FPDFText_GetCharAngle(raw, index) / (math.pi / 2)) % 4  # clockwise
+    left, low = frame.turned(box.left, box.bottom, turns)
+    right, high = frame.turned(box.right, box.top, turns)
+    return _Glyph(
+        left=min(left, right),
+        right=max(left, right),
+        baseline=max(low, high),
+        size=abs(high - low),
+        bold=pdfium_c.FPDFText_GetFontWeight(raw, index) >= _BOLD_WEIGHT,
+        turns=turns,
+    )

@@ -117,7 +117,7 @@ class GraphStore:
             SchemaMismatch: The server is too old.
             EmbedderMismatch: The graph holds vectors of another model.
         """
-        self._check_server()
+        self.check_server()
         known = self._embedder()
         if known is not None and known.fingerprint != embedder.fingerprint and self._chunks():
             raise _embedder_mismatch(known, embedder)
@@ -142,7 +142,7 @@ class GraphStore:
         if status.missing:
             raise SchemaMismatch(
                 f"The graph's schema lacks {', '.join(status.missing)}. "
-                "Run `milepost schema migrate`."
+                "Run `milepost ingest FOLDER`, which creates it, or `milepost schema migrate`."
             )
         states = {str(index["name"]): index["state"] for index in status.indexes}
         for name in ("chunk_embedding", "chunk_text"):
@@ -156,7 +156,7 @@ class GraphStore:
 
     def status(self) -> SchemaStatus:
         """Return server version, migrations, indexes and embedder."""
-        version, edition = self._check_server()
+        version, edition = self.check_server()
         applied = self._applied()
         return SchemaStatus(
             server=version,
@@ -168,7 +168,13 @@ class GraphStore:
             chunks=self._chunks(),
         )
 
-    def _check_server(self) -> tuple[str, str]:
+    def check_server(self) -> tuple[str, str]:
+        """Return version and edition of the server.
+
+        Raises:
+            StoreUnavailable: Nobody answers, or the password is refused.
+            SchemaMismatch: The server is too old.
+        """
         with _errors(self._uri):
             self._driver.verify_connectivity()
         row = self._read(cypher.SERVER_VERSION, {})[0]

@@ -1,0 +1,140 @@
+"""The one place that names concrete classes, opens what must be opened, and closes it."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+import typer
+
+from app.settings import Settings
+from graph.errors import StoreUnavailable, UsageError
+from graph.model import Query, Ranking, Route
+from graph.ports import Embedder
+from graph.server.options import ServerOptions
+from graph.store import EmbedderInfo, GraphStore
+from router import retrieve
+from router.retrieve import Routed, System
+from router.route import vote
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Everything that a command or a server works with."""
+
+    settings: Settings
+    store: GraphStore
+    embedder: Embedder
+    systems: Mapping[str, System]
+    migrated: tuple[str, ...] = ()
+    """Migrations applied while opening."""
+
+    def system(self, name: str | None) -> System:
+        """Return a retrieval system by name; None means the one that is set.
+
+        Raises:
+            UsageError: There is no such system.
+        """
+        name = name or self.settings.system
+        if name not in self.systems:
+            raise UsageError(
+                f"There is no system {name!r}. The systems are {', '.join(self.systems)}."
+            )
+        return self.systems[name]
+
+    def search(self, query: Query, *, system: str | None = None, k: int = 10) -> Ranking:
+        """Return the passages that a system finds.
+
+        Raises:
+            UsageError: System or scope unknown, question empty or too long.
+        """
+        found = self.system(system)
+        self._check_scopes(query)
+        return found(query, k)
+
+    def _check_scopes(self, query: Query) -> None:
+        if not query.filter.scopes:
+            return
+        known = [s.name for s in self.store.list_scopes(replace(query.filter, scopes=()))]
+        for scope in query.filter.scopes:
+            if scope not in known:
+                raise UsageError(
+                    f"There is no scope {scope!r} in collection {query.filter.collection!r}. "
+                    f"The scopes are {', '.join(known) or 'none, as it is empty'}."
+                )
+
+
+def server_options(settings: Settings) -> ServerOptions:
+    """Return which Neo4j to use or to start."""
+    password = settings.neo4j_password
+    return ServerOptions(
+        data_dir=settings.data_dir,
+        cache_dir=settings.cache_dir,
+        uri=settings.neo4j_uri,
+        username=settings.neo4j_username,
+        password=password.get_secret_value() if password else None,
+        prefer=settings.server,
+        bolt_port=settings.bolt_port,
+        http_port=settings.http_port,
+    )
+
+
+@contextmanager
+def open_store(settings: Settings) -> Generator[GraphStore]:
+    """Open the graph that the settings name, and close it at the end.
+
+    Raises:
+        StoreUnavailable: No server of ours runs; the message says how to start it.
+    """
+    from graph.server import locate
+
+    connection = locate.find(server_options(settings))
+    if connection is None:
+        raise StoreUnavailable("No Neo4j is running. Start it with `milepost db start`.")
+    auth = (connection.username, connection.password)
+    with GraphStore(connection.uri, auth, database=settings.neo4j_database) as store:
+        yield store
+
+
+@contextmanager
+def open_app(
+    settings: Settings, *, migrate: bool = False, notify: Callable[[str], None] | None = None
+) -> Generator[App]:
+    """Open graph and embedder, check that they fit, and close them at the end.
+
+    Args:
+        settings: From `app.settings.load`.
+        migrate: Whether to bring the schema up to date first, as commands that write do.
+        notify: Told in one line what is being waited for; None prints it to standard error.
+
+    Raises:
+        StoreUnavailable: No Neo4j answers.
+        SchemaMismatch: The server or the schema is too old.
+        EmbedderMismatch: The graph was made with another embedder.
+    """
+    from ingestion.embed import load_embedder
+
+    with open_store(settings) as store:
+        store.check_server()
+        embedder = load_embedder(settings.embedder, settings.cache_dir, notify or _say)
+        info = EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint)
+        migrated = store.migrate(info) if migrate else ()
+        store.verify(info)
+        yield App(settings, store, embedder, _systems(store, embedder), migrated)
+
+
+def _systems(store: GraphStore, embedder: Embedder) -> dict[str, System]:
+    embed_only = partial(retrieve.embed_only, embedder=embedder)
+    route = partial(retrieve.embed_and_route, embedder=embedder, router=partial(vote, store=store))
+    return {
+        system.name: system
+        for system in (
+            System("soft_scoped", route, partial(retrieve.soft_scoped, store=store)),
+            System("hybrid", embed_only, partial(retrieve.hybrid, store=store)),
+            System("monolithic", embed_only, partial(retrieve.monolithic, store=store)),
+        )
+    }
+
+
+def _say(message: str) -> None:
+    typer.echo(message, err=True)

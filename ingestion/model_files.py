@@ -179,7 +179,7 @@ def _download(repository: str) -> Path:
         raise ConfigurationError(
             f"The Hugging Face hub has no embedding model {repository!r}: {_ADVICE}"
         ) from error
-    except Exception as error:  # noqa: BLE001 - the hub's HTTP library differs by its version
+    except Exception as error:  # the hub's HTTP library differs by its version
         raise ModelError(
             f"The embedding model {repository!r} is not on this machine and cannot be downloaded "
             f"({type(error).__name__}): connect to the network once, or {_ADVICE}"

@@ -20,6 +20,7 @@ _ENTRY = re.compile(
     r"|(?:table|figure|appendix|annex|chapter|section|part)\b)",
     re.IGNORECASE,
 )
+_MOST_PAGES = 3000
 _LONGEST_GAP = 2
 """Lines without a page number inside a run: the first halves of wrapped entries."""
 
@@ -29,28 +30,31 @@ def is_contents_line(line: str) -> bool:
     return _LEADER_LINE.match(line.strip()) is not None
 
 
-def contents_lines(lines: Sequence[str]) -> set[int]:
+def contents_lines(lines: Sequence[str], pages: int | None = None) -> set[int]:
     """Return the indexes of the lines that make up contents lists, their titles included.
 
     Args:
         lines: All lines of the document, in order; empty ones may be among them.
+        pages: Number of pages, where known: a list of larger numbers points to something else.
     """
     found: set[int] = set()
-    for run in _runs(lines):
+    largest = _MOST_PAGES if pages is None else 2 * pages + 20
+    for run in _runs(lines, largest):
         title = _title_before(lines, run[0])
         if _is_contents(lines, run, titled=title is not None):
             found.update(range(run[0] if title is None else title, run[-1] + 1))
     return found
 
 
-def _runs(lines: Sequence[str]) -> list[list[int]]:
+def _runs(lines: Sequence[str], largest: int) -> list[list[int]]:
     """Group lines that end in a page number, allowing for a wrapped entry between two of them."""
     runs: list[list[int]] = []
     gap = _LONGEST_GAP + 1
     for index, line in enumerate(lines):
         if not line.strip():
             continue
-        if not _PAGE_AT_END.search(line):
+        page = _PAGE_AT_END.search(line)
+        if page is None or (page[1].isdigit() and int(page[1]) > largest):
             gap += 1
             continue
         if gap > _LONGEST_GAP:

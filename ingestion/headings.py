@@ -63,6 +63,12 @@ def with_bare_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
     return tuple(_with_bare_number(heading, parents) for heading in headings)
 
 
+def only_top_heading(headings: Sequence[Heading]) -> str | None:
+    """Return the title of the only heading of level 1; None if there are none or several."""
+    top = [heading.title for heading in headings if heading.level == 1]
+    return top[0] if len(top) == 1 else None
+
+
 def _with_bare_number(heading: Heading, parents: Set[str]) -> Heading:
     number, _, title = heading.title.partition(" ")
     if heading.number is None and title and number in parents:

@@ -9,7 +9,7 @@ from graph.errors import UnreadableFile
 from graph.fold import fold
 from ingestion.builder import TextBuilder
 from ingestion.decode import decode
-from ingestion.headings import with_bare_numbers
+from ingestion.headings import only_top_heading, with_bare_numbers
 from ingestion.html_text import inline_text, write_element
 from ingestion.media import HTML
 from ingestion.parsed import ParsedDocument
@@ -60,6 +60,7 @@ def parse_html(data: bytes) -> ParsedDocument:
         page_starts=(),
         headings=with_bare_numbers(builder.headings),
         title=" ".join(fold(title).split()) or None,
+        printed_title=only_top_heading(builder.headings),
         metadata=metadata,
         media_type=HTML,
         engine=f"beautifulsoup4 ({decoded.encoding})",

@@ -9,7 +9,7 @@ from graph.errors import UnreadableFile
 from ingestion.builder import TextBuilder
 from ingestion.decode import decode
 from ingestion.front_matter import read_front_matter
-from ingestion.headings import with_bare_numbers
+from ingestion.headings import only_top_heading, with_bare_numbers
 from ingestion.html_text import write_element
 from ingestion.media import MARKDOWN
 from ingestion.parsed import ParsedDocument
@@ -41,6 +41,7 @@ def parse_markdown(data: bytes) -> ParsedDocument:
         page_starts=(),
         headings=with_bare_numbers(builder.headings),
         title=front.fields.get("title"),
+        printed_title=only_top_heading(builder.headings),
         metadata=front.fields,
         media_type=MARKDOWN,
         engine=f"markdown-it-py ({decoded.encoding})",

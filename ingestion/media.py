@@ -1,7 +1,9 @@
 """Tells a file's media type from its bytes; its name only decides what bytes cannot tell."""
 
 import re
+from io import BytesIO
 from pathlib import PurePath
+from zipfile import is_zipfile
 
 from graph.errors import UnreadableFile
 
@@ -28,6 +30,7 @@ _OTHERS = (
     (b"MZ", "a program"),
     (b"\x7fELF", "a program"),
 )
+_ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s")
 
@@ -45,6 +48,7 @@ def media_type(data: bytes, name: str) -> str:
     # Readers accept a few bytes of rubbish before the header (PDF 32000-1, annex H.3.4.1).
     if b"%PDF-" in data[:1024]:
         return PDF
+    _refuse_damaged_or_locked(data)
     for magic, kind in _OTHERS:
         if data.startswith(magic):
             raise UnreadableFile(
@@ -60,3 +64,10 @@ def media_type(data: bytes, name: str) -> str:
             "broken", f"named {suffix}, but its content is not of that kind; fetch the file again"
         )
     return MARKDOWN if suffix in _MARKDOWN_SUFFIXES else TEXT
+
+
+def _refuse_damaged_or_locked(data: bytes) -> None:
+    if data.startswith(b"PK\x03\x04") and not is_zipfile(BytesIO(data)):
+        raise UnreadableFile("broken", "a damaged zip archive or document; fetch the file again")
+    if data.startswith(b"\xd0\xcf\x11\xe0") and _ENCRYPTED_OFFICE in data:
+        raise UnreadableFile("encrypted", "the document needs a password; save a copy without one")

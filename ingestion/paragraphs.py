@@ -24,6 +24,7 @@ _LIST_ITEM = re.compile(
     r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,5})[.)]\s"
     r"|\d+(?:\.\d+)+\.?\s+[A-Z]"
 )
+_OPEN_HYPHEN = re.compile(r"\w-$")
 _TERMINAL = (".", "!", "?", ":", ";")
 
 
@@ -77,7 +78,7 @@ def _typical_leading(lines: Sequence[Line]) -> float:
 
 
 def _gap(before: Line, line: Line, neighbours: Sequence[Line], leading: float) -> str:
-    """Return what parts two lines: a space, a line end or an empty line."""
+    """Return what parts two lines: nothing, a space, a line end or an empty line."""
     same_type = before.ends_bold == line.starts_bold and _alike(before.size, line.size)
     same_column = abs(before.left - line.left) <= _SAME_COLUMN
     if before.page != line.page:
@@ -85,8 +86,11 @@ def _gap(before: Line, line: Line, neighbours: Sequence[Line], leading: float) -
     step = (line.top - before.bottom) / line.size if line.size else 0.0
     if not same_type or step > leading * 1.25 + 0.05:
         return "\n\n"
-    is_next = step > 0.3 and same_column and not _LIST_ITEM.match(line.text)
-    return " " if is_next and _is_full(before, line, neighbours) else "\n"
+    if step <= 0.3 or not same_column or _LIST_ITEM.match(line.text):
+        return "\n"
+    if _OPEN_HYPHEN.search(before.text):  # "WAC 458-20-" and "102" below it
+        return ""
+    return " " if _is_full(before, line, neighbours) else "\n"
 
 
 def _alike(size: float, other: float) -> bool:

@@ -47,6 +47,8 @@ class ParsedDocument:
     """What read it, with its version, such as "pypdfium2 5.15.2"."""
     pages_without_text: tuple[int, ...] = ()
     """1-indexed."""
+    printed_title: str | None = None
+    """What the first page sets in the largest type, or the page's only top heading."""
     warnings: tuple[str, ...] = ()
     """What a person should know although the file was read."""
     left_out: tuple[str, ...] = ()

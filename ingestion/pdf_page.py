@@ -16,6 +16,7 @@ JOINED_HYPHEN = "\ufffe"
 
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BOLD_WEIGHT = 600
+_BOLD_NAME = re.compile(rb"bold|black|heavy", re.IGNORECASE)
 _LETTER = (0.0, 0.0, 612.0, 792.0)
 
 
@@ -121,8 +122,10 @@ def _lines(text_page: pdfium.PdfTextPage, frame: _Frame, number: int) -> list[Li
 
 
 def _fold_line(raw: str) -> str:
+    # A soft hyphen that has a glyph is one that people see: some programs write all hyphens so.
+    visible = raw.replace("\u00ad", "-")
     # PDFium's mark is kept here and resolved when the words of the whole document are known.
-    return JOINED_HYPHEN.join(fold(part) for part in raw.split(JOINED_HYPHEN)).strip()
+    return JOINED_HYPHEN.join(fold(part) for part in visible.split(JOINED_HYPHEN)).strip()
 
 
 def _glyph(text_page: pdfium.PdfTextPage, frame: _Frame, text_index: int) -> _Glyph:
@@ -138,6 +141,15 @@ def _glyph(text_page: pdfium.PdfTextPage, frame: _Frame, text_index: int) -> _Gl
         right=max(left, right),
         baseline=max(low, high),
         size=abs(high - low),
-        bold=pdfium_c.FPDFText_GetFontWeight(raw, index) >= _BOLD_WEIGHT,
+        bold=_is_bold(raw, index),
         turns=turns,
     )
+
+
+def _is_bold(text_page: Any, index: int) -> bool:
+    weight = pdfium_c.FPDFText_GetFontWeight(text_page, index)
+    if weight > 0:
+        return weight >= _BOLD_WEIGHT
+    name = ctypes.create_string_buffer(128)  # many files give no weight but a telling name
+    pdfium_c.FPDFText_GetFontInfo(text_page, index, name, len(name), ctypes.c_int())
+    return _BOLD_NAME.search(name.value) is not None

@@ -58,12 +58,17 @@ def server_arguments(
         f"-Xmx{heap_mb}m",
         f"-Djava.io.tmpdir={home.root / 'tmp'}",
         *extra,
-        *("-cp", ":".join(str(jar) for jar in jars)),
+        *classpath_option(jars),
         SERVER_CLASS,
         f"--home-dir={home.root}",
         f"--config-dir={home.conf}",
         "--console-mode",
     ]
+
+
+def classpath_option(jars: Sequence[Path]) -> list[str]:
+    """Return the option that names the jars, in their order."""
+    return ["-cp", ":".join(str(jar) for jar in jars)]
 
 
 def run_admin(
@@ -80,8 +85,7 @@ def run_admin(
         ServerError: It failed; the message has the last line that it printed.
     """
     arguments = home.root / "admin.args"
-    classpath = ":".join(str(jar) for jar in jars)
-    write_arguments(arguments, [*OPTIONS, "-cp", classpath, ADMIN_CLASS, *command])
+    write_arguments(arguments, [*OPTIONS, *classpath_option(jars), ADMIN_CLASS, *command])
     try:
         done = subprocess.run(
             [JAVA, f"@{arguments}"],

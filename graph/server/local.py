@@ -137,7 +137,8 @@ def _wait(home: Home, server: psutil.Process, seconds: float) -> Connection:
         ) from error
     if version is None:
         if not process.is_ours(server, home):
-            raise explain_death(home.console)
+            text = home.console.read_text("utf-8", "replace")
+            raise explain_death(text, str(home.console))
         raise ServerError(
             f"Neo4j has not answered for {seconds:.0f} seconds but is still starting; "
             f"look into {home.console} and try again."

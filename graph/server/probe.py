@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
@@ -85,14 +84,18 @@ def wait_for_browser(port: int, is_alive: Callable[[], bool], seconds: float = 3
         time.sleep(_PAUSE)
 
 
-def explain_death(log: Path) -> ServerError:
-    """Return an error that quotes the line of a server's log which says why it ended."""
-    text = log.read_text("utf-8", "replace") if log.exists() else ""
+def explain_death(text: str, where: str) -> ServerError:
+    """Return an error that quotes the line of a server's log which says why it ended.
+
+    Args:
+        text: What the server printed.
+        where: The log's file, or the command that prints it.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for pattern, advice in _REASONS:
         found = next((line for line in reversed(lines) if re.search(pattern, line)), None)
         if found:
-            return ServerError(f"Neo4j did not start, {advice}. It says: {found} (log: {log})")
+            return ServerError(f"Neo4j did not start: {advice}. It says: {found} (log: {where})")
     causes = [line for line in lines if re.search(r"Caused by|ERROR|Error|Exception", line)]
     last = (causes or lines or ["nothing"])[-1]
-    return ServerError(f"Neo4j did not start. It says: {last} (log: {log})")
+    return ServerError(f"Neo4j did not start. It says: {last} (log: {where})")

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import dropwhile, takewhile
 
 from graph.errors import UnreadableFile
 from ingestion.bookmarks import Bookmark, printed_headings
@@ -26,6 +27,8 @@ _FEWEST_PRINTED = 0.5
 _LARGER = 1.08
 _TITLE_SIZE = 1.15
 """A title's type, in sizes of the document's usual type."""
+_TITLE_PAGES = 3
+_NEARLY_AS_LARGE, _MUCH_LARGER = 0.65, 1.25
 
 _Pages = list[list[Line]]
 
@@ -135,13 +138,24 @@ def _usual_size(lines: Sequence[Line]) -> float:
 
 
 def _printed_title(pages: _Pages) -> str | None:
-    """Return what stands on the first page in type that is larger than all the rest."""
-    first = next((page for page in pages if page), pages[0])
-    largest = max((line.size for line in first if len(line.text) > 1), default=0.0)
-    if largest < _usual_size([line for page in pages for line in page]) * _TITLE_SIZE:
-        return None
-    title = " ".join(line.text for line in first if line.size >= largest * 0.95)
+    """Return what the title page sets in type that is larger than all the rest.
+
+    It is the first page, or a later one with much larger type, as behind a cover note; on it, the
+    first lines together that are nearly as large as the largest, which may name the publisher.
+    """
+    page, *others = [page for page in pages if page][:_TITLE_PAGES]
+    for other in others:
+        if _largest_size(other) > _largest_size(page) * _MUCH_LARGER:
+            page = other
+    usual = _usual_size([line for page in pages for line in page])
+    least = max(usual * _TITLE_SIZE, _largest_size(page) * _NEARLY_AS_LARGE)
+    large = dropwhile(lambda line: line.size < least or len(line.text) < 2, page)
+    title = " ".join(line.text for line in takewhile(lambda line: line.size >= least, large))
     return title if 4 <= len(title) <= 250 else None
+
+
+def _largest_size(page: Sequence[Line]) -> float:
+    return max((line.size for line in page if len(line.text) > 1), default=0.0)
 
 
 def _warnings(

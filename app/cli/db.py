@@ -110,16 +110,18 @@ def show_progress() -> Generator["Progress"]:
     if not console.is_terminal:
         yield _print_new_messages
         return
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    text = TextColumn("{task.description}", markup=False)
-    with Bar(SpinnerColumn(), text, BarColumn(), console=console, transient=True) as bar:
+    columns = SpinnerColumn(), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def show(message: str, done: int | None, total: int | None) -> None:
-            counted = f": {done / 1e6:.0f} of {total / 1e6:.0f} MB" if done and total else ""
-            bar.update(task, description=message + counted, completed=done or 0, total=total)
+            if not done:  # the first of a row with the same message
+                bar.console.print(message, markup=False, highlight=False)
+                bar.reset(task)
+            bar.update(task, completed=done or 0, total=total)
 
         yield show
 
@@ -159,8 +161,8 @@ def _print(status: "ServerStatus", *, json: bool) -> None:
 
     from app.cli.output import print_json
 
-    fields = asdict(status)
-    fields["server"] = fields.pop("kind")
+    fields = {"server": status.kind, **asdict(status)}
+    del fields["kind"]
     fields["password_file"] = str(status.password_file) if status.password_file else None
     if json:
         print_json(fields)

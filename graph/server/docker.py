@@ -73,7 +73,7 @@ def status(options: ServerOptions) -> ServerStatus:
         running=connection is not None,
         uri=connection.uri if connection else None,
         browser=connection.browser if connection else None,
-        version=_read(options).get("MILEPOST_IMAGE") if used else None,
+        version=_read(options)["MILEPOST_IMAGE"].rpartition(":")[2] if used else None,
         username=USERNAME,
         password_file=_variables(options) if used else None,
         data=f"{options.project}_neo4j-data" if used else None,

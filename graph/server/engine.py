@@ -96,12 +96,22 @@ def compose(project: str, variables: Path, command: Sequence[str]) -> str:
     return done.stdout
 
 
+def has_compose() -> bool:
+    """Tell whether compose is installed, as a plugin or by itself."""
+    return _find_compose() is not None
+
+
 @functools.cache
-def _compose_command() -> tuple[str, ...]:
+def _find_compose() -> tuple[str, ...] | None:
     if _run(["docker", "compose", "version"], _ANSWER_SECONDS).returncode == 0:
         return ("docker", "compose")
-    if shutil.which("docker-compose"):
-        return ("docker-compose",)
+    return ("docker-compose",) if shutil.which("docker-compose") else None
+
+
+def _compose_command() -> tuple[str, ...]:
+    found = _find_compose()
+    if found:
+        return found
     raise ServerError(
         "Docker answers but has no compose: install the compose plugin, "
         "or set MILEPOST_SERVER=local."

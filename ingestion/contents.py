@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-_PAGE = r"(\d{1,4}|[ivxlIVXL]{1,7}|[A-Z]-\d{1,3})"
+_PAGE = r"(\d{1,4}|[ivxlIVXL]{1,7}|[A-Z]-\d{1,3}|Error! Bookmark not defined\.)"
 _LEADER_LINE = re.compile(rf"\S.*?(?:(?:\.[ \t]?){{3,}}|…+|_{{3,}}|[ \t]{{3,}})[ \t]*{_PAGE}\s*$")
 _PAGE_AT_END = re.compile(rf"\S[ \t.]+{_PAGE}\s*$")
 _TITLE = re.compile(

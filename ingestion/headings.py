@@ -1,18 +1,21 @@
 """From numbered lines to headings: which of them form an outline, and on what level."""
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from statistics import mode
 
 from ingestion.contents import contents_lines
-from ingestion.numbering import NumberedLine, parse_line
-from ingestion.outline_order import Candidate, in_order
+from ingestion.numbering import BARE_KINDS, NumberedLine, parse_line
+from ingestion.outline_order import Candidate, in_order, unbroken_depths
 from ingestion.parsed import Heading
 
 _LINE = re.compile(r"[^\n]*")
-_BARE_KINDS = ("roman", "letter", "arabic")
-"""Kinds without a word in front; they stand below those that have one."""
 _LONGEST_NEXT_TITLE = 100
+_AGREEMENT = 0.8
+_PLAIN_WEIGHT = 0.35
+"""Weight of a line in plain type where other lines are in bold or larger type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,37 @@ def find_headings(text: str, emphasised: Set[int] | None = None) -> tuple[Headin
     for kind in _kinds(candidates):
         chosen = _outline(candidates, kind, accepted, emphasised)
         if chosen:
-            levels[kind] = 1 if kind == "appendix" else len(levels.keys() - {"appendix"}) + 1
+            levels[kind] = _level(kind, levels)
             accepted = sorted([*accepted, *chosen], key=lambda line: line.start)
     following = {start: lines[i + 1] for i, (start, _) in enumerate(lines[:-1])}
     return tuple(_heading(line, accepted, levels, following.get(line.start)) for line in accepted)
+
+
+def merge_headings(
+    bookmarks: Sequence[Heading], numbered: Sequence[Heading]
+) -> tuple[Heading, ...]:
+    """Join headings from bookmarks with numbered ones, where the two bear each other out.
+
+    Bookmarks often are only a part of the outline. The numbered headings are added if nearly all
+    of the bookmarks that carry numbers are among them; else the bookmarks stand alone.
+    """
+    by_start = {heading.start: heading for heading in numbered}
+    both = [(mark, by_start[mark.start]) for mark in bookmarks if mark.start in by_start]
+    with_number = sum(mark.number is not None for mark in bookmarks)
+    if not both or len(both) < with_number * _AGREEMENT:
+        return tuple(bookmarks)
+    shift = mode(heading.level - mark.level for mark, heading in both)
+    others = [mark for mark in bookmarks if mark.start not in by_start]
+    merged = [*numbered, *(replace(mark, level=max(1, mark.level + shift)) for mark in others)]
+    return _without_overlaps(sorted(merged, key=lambda heading: heading.start))
+
+
+def _without_overlaps(headings: Iterable[Heading]) -> tuple[Heading, ...]:
+    kept: list[Heading] = []
+    for heading in headings:
+        if not kept or heading.start >= kept[-1].end:
+            kept.append(heading)
+    return tuple(kept)
 
 
 def with_bare_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
@@ -79,7 +109,15 @@ def _with_bare_number(heading: Heading, parents: Set[str]) -> Heading:
 def _kinds(candidates: Iterable[_Line]) -> list[str]:
     """Order kinds from the top of the outline down: a container comes before what it contains."""
     seen = dict.fromkeys(line.parsed.kind for line in candidates)
-    return sorted(seen, key=lambda kind: (kind in _BARE_KINDS, kind != "appendix"))
+    return sorted(seen, key=lambda kind: (kind in BARE_KINDS, kind != "appendix"))
+
+
+def _level(kind: str, levels: Mapping[str, int]) -> int:
+    if kind == "appendix":
+        return 1
+    if kind == "lettered" and "appendix" in levels:
+        return 2
+    return len(levels.keys() - {"appendix", "lettered"}) + 1
 
 
 def _outline(
@@ -87,18 +125,51 @@ def _outline(
 ) -> list[_Line]:
     taken = {line.start for line in above}
     lines = [c for c in candidates if c.parsed.kind == kind and c.start not in taken]
-    rated = [
-        Candidate(
-            key=line.parsed.key,
-            segment=sum(higher.start < line.start for higher in above),
-            weight=1.0 if emphasised is None or line.start in emphasised else 0.35,
-        )
+    any_gap = kind not in BARE_KINDS
+    if emphasised is None:
+        chosen = _in_order(lines, above, lambda _: 1.0, any_gap)
+    else:
+        stressed = emphasised
+        lines = _as_stressed(lines, above, stressed)
+        chosen = _in_order(lines, above, lambda line: _weight(line, stressed), any_gap)
+    return chosen if any_gap or _is_convincing(chosen, emphasised) else []
+
+
+def _weight(line: _Line, emphasised: Set[int]) -> float:
+    return 1.0 if line.start in emphasised else _PLAIN_WEIGHT
+
+
+def _as_stressed(
+    lines: Sequence[_Line], above: Sequence[_Line], emphasised: Set[int]
+) -> list[_Line]:
+    """Drop plain lines where lines in bold or larger type are an unbroken outline by themselves.
+
+    That is decided for each depth of numbers apart, as "4." may be bold and "4.1.2" plain. Lines
+    without a title ("Section 4.1.2", broken off from a sentence) must be stressed in any case.
+    """
+    stressed = [line for line in lines if line.start in emphasised]
+    rated = [_candidate(line, above, 1.0) for line in stressed]
+    unbroken = unbroken_depths(rated)
+    return [
+        line
         for line in lines
+        if line.start in emphasised or (line.parsed.title and len(line.parsed.key) not in unbroken)
     ]
-    chosen = [lines[i] for i in in_order(rated, any_gap=kind not in _BARE_KINDS)]
-    if kind in _BARE_KINDS and not _is_convincing(chosen, emphasised):
-        return []
-    return chosen
+
+
+def _in_order(
+    lines: Sequence[_Line],
+    above: Sequence[_Line],
+    weight: Callable[[_Line], float],
+    any_gap: bool,
+) -> list[_Line]:
+    rated = [_candidate(line, above, weight(line)) for line in lines]
+    return [lines[i] for i in in_order(rated, any_gap)]
+
+
+def _candidate(line: _Line, above: Sequence[_Line], weight: float) -> Candidate:
+    segment = bisect_left(above, line.start, key=lambda higher: higher.start)
+    return Candidate(line.parsed.key, segment, weight)
 
 
 def _is_convincing(lines: Sequence[_Line], emphasised: Set[int] | None) -> bool:

@@ -23,11 +23,14 @@ _WORD_LINE = re.compile(
 )
 _NUMBER_LINE = re.compile(
     rf"(?P<number>{_PARTS}|[A-Z][.\-]\d{{1,3}}(?:[.\-]\d{{1,3}})*(?:\([A-Za-z0-9]{{1,4}}\))*)"
-    r"(?P<separator>[.:)]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
+    r"(?P<separator>[.:]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
 )
 _ROMAN_LINE = re.compile(r"(?P<number>[IVXLC]+)(?P<separator>\.\s+)(?P<title>\S.*)")
 _LETTER_LINE = re.compile(r"(?P<number>[A-Z])(?P<separator>\.\s+)(?P<title>\S.*)")
 
+BARE_KINDS = ("lettered", "roman", "letter", "arabic")
+"""Kinds of headings without a word in front of the number."""
+_MOST_PARTS = 7
 _APPENDIX = {"appendix", "annex", "attachment", "exhibit"}
 _SECTION = {"section", "sec.", "§", "§§"}
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -40,7 +43,7 @@ class NumberedLine:
     """A line that may be a heading, taken apart."""
 
     kind: str
-    """The word in front ("chapter"), or "arabic", "roman" or "letter"."""
+    """The word in front ("chapter"), or "arabic" (4.1), "lettered" (A.1), "roman", "letter"."""
     number: str
     """As shown to people and looked up: "1.3.1.1", "203", "Chapter 4", "Appendix A"."""
     key: Key
@@ -77,7 +80,7 @@ def _parse(line: str) -> NumberedLine | None:
         return _word_line(match)
     if match := _NUMBER_LINE.fullmatch(line):
         number = match["number"]
-        kind = "arabic" if number[0].isdigit() else "appendix"
+        kind = "arabic" if number[0].isdigit() else "lettered"
         bare = number.isdigit() and not match["separator"].strip()
         return NumberedLine(kind, number, _key(number), match["title"].strip(), bare)
     if match := _ROMAN_LINE.fullmatch(line):
@@ -108,8 +111,10 @@ def _word_line(match: re.Match[str]) -> NumberedLine | None:
 def _is_title(line: NumberedLine) -> bool:
     title = line.title
     words = title.split()
+    if len(line.key) > _MOST_PARTS:  # 1.3.6.1.5.5.7.3.2 is an object identifier
+        return False
     if not words:
-        return line.kind not in ("arabic", "roman", "letter")
+        return line.kind not in BARE_KINDS
     first = next((c for c in title if c.isalnum()), "")
     if len(words) > _MOST_WORDS or not first or first.islower():
         return False

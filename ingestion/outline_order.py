@@ -7,6 +7,7 @@ at 1, figures and years fall out of it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Key = tuple[int, ...]
 """A number by its parts: "401.4-2(b)" is (401, 4, 2, 2)."""
@@ -15,6 +16,7 @@ _WINDOW = 300
 """How many candidates back a predecessor is looked for."""
 _EXACT, _NEAR, _WIDE = 0.5, 0.0, -0.9
 _RESTART = 0.3
+_FEWEST_UNBROKEN, _UNBROKEN_SHARE = 3, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,25 @@ def in_order(candidates: Sequence[Candidate], any_gap: bool = False) -> list[int
         previous.append(best_at)
     chain = _backtrack(scores, previous)
     return chain if any_gap else _without_strays(candidates, chain)
+
+
+def unbroken_depths(candidates: Sequence[Candidate]) -> set[int]:
+    """Return the lengths of keys at which the candidates' outline has hardly a gap."""
+    chain = in_order(candidates)
+    steps: dict[int, list[bool]] = {}
+    for before, after in pairwise([None, *chain]):
+        if after is None:
+            continue
+        key = candidates[after].key
+        value = _EXACT if _is_start(key) else _NEAR
+        if before is not None:
+            value = _step(candidates[before], candidates[after], any_gap=False) or _NEAR
+        steps.setdefault(len(key), []).append(value > _NEAR)
+    return {
+        depth
+        for depth, exact in steps.items()
+        if len(exact) >= _FEWEST_UNBROKEN and sum(exact) >= len(exact) * _UNBROKEN_SHARE
+    }
 
 
 def _first_score(candidate: Candidate, any_gap: bool) -> float:

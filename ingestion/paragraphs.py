@@ -17,6 +17,7 @@ _SAME_COLUMN = 40.0
 """Points by which the left edges of a paragraph's lines may differ: indents, bullets."""
 _NEIGHBOURS = 8
 """Lines before and after that show how wide the column is."""
+_LEAST_LEADING = 1.1
 _CHARACTER_WIDTH = 0.38
 """Of a usual character, in heights of the type's box."""
 _LIST_ITEM = re.compile(
@@ -74,7 +75,7 @@ def _typical_leading(lines: Sequence[Line]) -> float:
         for before, after in pairwise(lines)
         if after.size and 0.5 < (after.top - before.bottom) / after.size < 2.5
     ]
-    return median(steps) if steps else 1.2
+    return max(median(steps), _LEAST_LEADING) if steps else _LEAST_LEADING
 
 
 def _gap(before: Line, line: Line, neighbours: Sequence[Line], leading: float) -> str:
@@ -106,9 +107,15 @@ def _runs_over_page(before: Line, line: Line) -> bool:
 def _is_full(before: Line, line: Line, neighbours: Sequence[Line]) -> bool:
     """Tell whether the first word of `line` had no room at the end of the line before."""
     first_word = line.text.split(" ", 1)[0]
-    width = (len(first_word) + 1) * line.size * _CHARACTER_WIDTH
     edge = max(
         [other.right for other in neighbours if abs(other.left - before.left) <= _SAME_COLUMN],
         default=before.right,
     )
-    return before.right + width > edge
+    return before.right + (len(first_word) + 1) * _character_width(line) > edge
+
+
+def _character_width(line: Line) -> float:
+    """Return the mean width of the line's characters in points, for capitals a good deal more."""
+    if line.top == line.bottom and line.right > line.left:
+        return (line.right - line.left) / len(line.text)
+    return line.size * _CHARACTER_WIDTH

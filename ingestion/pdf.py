@@ -9,7 +9,7 @@ from graph.errors import UnreadableFile
 from ingestion.bookmarks import Bookmark, printed_headings
 from ingestion.contents import contents_lines
 from ingestion.garbled import is_garbled
-from ingestion.headings import find_headings, with_bare_numbers
+from ingestion.headings import find_headings, merge_headings, with_bare_numbers
 from ingestion.hyphens import Vocabulary
 from ingestion.media import PDF
 from ingestion.paragraphs import Composed, compose
@@ -24,7 +24,10 @@ _SPARSE = 40
 """Characters a page, on average, below which a person should look at the file."""
 _FEWEST_PRINTED = 0.5
 """Share of bookmarks that must be found in the text, or none of them is trusted."""
+_MOST_GARBLED = 0.6
+"""Share of garbled pages above which those too short to tell are so, too."""
 _LARGER = 1.08
+_GOOD_SHARE = 0.15
 _TITLE_SIZE = 1.15
 """A title's type, in sizes of the document's usual type."""
 _TITLE_PAGES = 3
@@ -43,7 +46,7 @@ def parse_pdf(data: bytes) -> ParsedDocument:
         UnreadableFile: "encrypted", "broken", "empty" (no pages) or "no_text" (needs OCR).
     """
     file = read_pdf(data)
-    garbled = {i for i, page in enumerate(file.pages) if is_garbled(line.text for line in page)}
+    garbled = _garbled_pages(file)
     running = running_lines(file.pages)
     pages = _content(file, running, garbled)
     without_text = tuple(number for number, page in enumerate(pages, 1) if not _has_text(page))
@@ -65,6 +68,14 @@ def parse_pdf(data: bytes) -> ParsedDocument:
         warnings=_warnings(file, garbled, without_text, len(composed.text)),
         left_out=_left_out(running, contents_pages),
     )
+
+
+def _garbled_pages(file: PdfFile) -> set[int]:
+    """Return the indexes of pages without readable text; where they are many, of all pages."""
+    garbled = {i for i, page in enumerate(file.pages) if is_garbled(line.text for line in page)}
+    if len(garbled) > len(file.pages) * _MOST_GARBLED:
+        return set(range(len(file.pages)))
+    return garbled
 
 
 def _content(file: PdfFile, running: Sequence[Line], garbled: set[int]) -> _Pages:
@@ -116,25 +127,30 @@ def _mend_hyphens(pages: _Pages) -> None:
 def _headings(
     bookmarks: Sequence[Bookmark], lines: Sequence[Line], composed: Composed
 ) -> tuple[Heading, ...]:
-    """Take headings from bookmarks that the text bears out, else from numbers."""
-    printed = printed_headings(bookmarks, lines, composed.line_starts)
-    if len(printed) >= 2 and len(printed) >= len(bookmarks) * _FEWEST_PRINTED:
-        return with_bare_numbers(printed)
+    """Take headings from numbers and from bookmarks that the text bears out."""
     usual = _usual_size(lines)
     emphasised = {
         start
         for line, start in zip(lines, composed.line_starts, strict=True)
         if line.starts_bold or line.size > usual * _LARGER
     }
-    return find_headings(composed.text, emphasised)
+    numbered = find_headings(composed.text, emphasised)
+    printed = printed_headings(bookmarks, lines, composed.line_starts)
+    if len(printed) < 2 or len(printed) < len(bookmarks) * _FEWEST_PRINTED:
+        return numbered
+    return merge_headings(with_bare_numbers(printed), numbered)
 
 
 def _usual_size(lines: Sequence[Line]) -> float:
-    """Return the type size in which most characters are set."""
+    """Return the type size of running text: the largest one with a good share of the characters.
+
+    Tables in small type may hold more characters than the text.
+    """
     characters: Counter[float] = Counter()
     for line in lines:
         characters[round(line.size, 1)] += len(line.text)
-    return characters.most_common(1)[0][0] if characters else 0.0
+    enough = characters.total() * _GOOD_SHARE
+    return max((size for size, number in characters.items() if number >= enough), default=0.0)
 
 
 def _printed_title(pages: _Pages) -> str | None:

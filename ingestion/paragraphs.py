@@ -15,6 +15,9 @@ from ingestion.pdf_page import Line
 
 _SAME_COLUMN = 40.0
 """Points by which the left edges of a paragraph's lines may differ: indents, bullets."""
+_SAME_EDGE = 4.0
+"""Points by which they differ at most where they stand in line: a cell of a table begins where the
+text beside it does not."""
 _NEIGHBOURS = 8
 """Lines before and after that show how wide the column is."""
 _LEAST_LEADING = 1.1
@@ -50,9 +53,9 @@ def compose(pages: Sequence[Sequence[Line]]) -> Composed:
     page_starts: list[int] = []
     length = 0
     before: Line | None = None
+    leading = _typical_leading(pages)
     for lines in pages:
         page_starts.append(length)
-        leading = _typical_leading(lines)
         for i, line in enumerate(lines):
             if before is not None:
                 neighbours = lines[max(0, i - _NEIGHBOURS) : i + _NEIGHBOURS]
@@ -68,10 +71,11 @@ def compose(pages: Sequence[Sequence[Line]]) -> Composed:
     return Composed("".join(parts), tuple(line_starts), tuple(page_starts))
 
 
-def _typical_leading(lines: Sequence[Line]) -> float:
-    """Distance from one baseline to the next, in heights of the type."""
+def _typical_leading(pages: Sequence[Sequence[Line]]) -> float:
+    """Distance from one baseline to the next in most of the text, in heights of the type."""
     steps = [
         (after.top - before.bottom) / after.size
+        for lines in pages
         for before, after in pairwise(lines)
         if after.size and 0.5 < (after.top - before.bottom) / after.size < 2.5
     ]
@@ -81,7 +85,9 @@ def _typical_leading(lines: Sequence[Line]) -> float:
 def _gap(before: Line, line: Line, neighbours: Sequence[Line], leading: float) -> str:
     """Return what parts two lines: nothing, a space, a line end or an empty line."""
     same_type = before.ends_bold == line.starts_bold and _alike(before.size, line.size)
-    same_column = abs(before.left - line.left) <= _SAME_COLUMN
+    # The text of a definition hangs below a term that stands to the left of it.
+    hangs = line.left > before.left and line.text[0].islower()
+    same_column = hangs or abs(before.left - line.left) <= _SAME_COLUMN
     if before.page != line.page:
         return " " if same_type and same_column and _runs_over_page(before, line) else "\n\n"
     step = (line.top - before.bottom) / line.size if line.size else 0.0
@@ -108,8 +114,9 @@ def _is_full(before: Line, line: Line, neighbours: Sequence[Line]) -> bool:
     """Tell whether the first word of `line` had no room at the end of the line before."""
     first_word = line.text.split(" ", 1)[0]
     edge = max(
-        [other.right for other in neighbours if abs(other.left - before.left) <= _SAME_COLUMN],
-        default=before.right,
+        other.right
+        for other in (before, line, *neighbours)
+        if min(abs(other.left - before.left), abs(other.left - line.left)) <= _SAME_EDGE
     )
     return before.right + (len(first_word) + 1) * _character_width(line) > edge
 

@@ -9,12 +9,12 @@ import typer
 
 from app.settings import Settings
 from graph.errors import StoreUnavailable, UsageError
-from graph.model import Query, Ranking, Route
+from graph.model import Query, Ranking
 from graph.ports import Embedder
 from graph.server.options import ServerOptions
 from graph.store import EmbedderInfo, GraphStore
 from router import retrieve
-from router.retrieve import Routed, System
+from router.retrieve import System
 from router.route import vote
 
 

@@ -152,7 +152,7 @@ CALL db.create.setNodeVectorProperty(c, 'embedding', row.vector)
 UNLINK_MOVED_CHUNKS: LiteralString = """
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.id})<-[r:HAS_CHUNK]-(s:Section)
-WHERE s.id <> row.properties.section_id
+WHERE s.id <> row.section_id
 DELETE r
 """
 
@@ -232,6 +232,22 @@ DOCUMENT_STATES: LiteralString = """
 MATCH (d:Document {collection: $collection})
 RETURN d.id AS id, d.uri AS uri, d.sha256 AS sha256, d.fingerprint AS fingerprint,
        d.chunks AS chunks
+"""
+
+DOCUMENT_SIZES: LiteralString = """
+MATCH (d:Document {collection: $collection})
+RETURN d.id AS id, d.chunks AS chunks
+ORDER BY id
+"""
+
+READ_CHUNKS: LiteralString = """
+UNWIND $ids AS id
+MATCH (c:Chunk {document_id: id})
+RETURN c {.id, .document_id, .section_id, .text, .heading, .ordinal, .start, .end, .page_start,
+          .page_end, .sha256} AS chunk,
+       c.scope AS scope, c.series AS series,
+       CASE WHEN $with_vectors THEN c.embedding ELSE [] END AS vector
+ORDER BY c.document_id, c.ordinal
 """
 
 LIST_DOCUMENTS: LiteralString = """

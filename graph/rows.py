@@ -14,6 +14,8 @@ from graph.lucene import chunk_keys
 from graph.model import (
     OPEN_ENDED,
     Candidate,
+    Chunk,
+    ChunkBatch,
     Document,
     IngestedDocument,
     ListRank,
@@ -75,6 +77,13 @@ def chunk_rows(item: IngestedDocument) -> list[Row]:
     ]
 
 
+def home_rows(items: Sequence[IngestedDocument]) -> list[Row]:
+    """Return the section to which each chunk belongs."""
+    return [
+        {"id": chunk.id, "section_id": chunk.section_id} for item in items for chunk in item.chunks
+    ]
+
+
 def order_rows(item: IngestedDocument) -> list[Row]:
     """Return the pairs of chunks that follow each other."""
     ids = [chunk.id for chunk in sorted(item.chunks, key=lambda chunk: chunk.ordinal)]
@@ -86,6 +95,17 @@ def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
     values: Row = {"pages": None}  # the only field without a default that Neo4j may not have
     values |= {f.name: row[f.name] for f in fields(Document) if f.name in row}
     return Document(**values), int(row["chunks"])
+
+
+def chunk_batch_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChunkBatch:
+    """Return the chunks in the order given."""
+    vectors = np.array([row["vector"] for row in rows], dtype=np.float32)
+    return ChunkBatch(
+        chunks=tuple(Chunk(**row["chunk"]) for row in rows),
+        scopes=tuple(row["scope"] for row in rows),
+        series=tuple(row["series"] for row in rows),
+        vectors=vectors.reshape(len(rows), -1),
+    )
 
 
 def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:

@@ -1,7 +1,7 @@
 """The graph in Neo4j: one driver, every statement in a managed transaction, errors wrapped once."""
 
 import itertools
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, LiteralString, TypeVar
@@ -29,6 +29,7 @@ from graph.errors import (
 from graph.lucene import fulltext_query
 from graph.model import (
     Candidate,
+    ChunkBatch,
     Document,
     DocumentState,
     FileOutcome,
@@ -265,6 +266,14 @@ class GraphStore:
         """Return the scopes that hold chunks which the filter lets through, by name."""
         return [Scope(**row) for row in self._read_filtered(cypher.LIST_SCOPES, where, {})]
 
+    def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
+        """Yield all chunks, whatever their audience, in batches: by document id and ordinal."""
+        sizes = self._read(cypher.DOCUMENT_SIZES, {"collection": collection})
+        for ids in _group_documents(sizes, ROWS_PER_STATEMENT):
+            parameters: dict[str, object] = {"ids": ids, "with_vectors": with_vectors}
+            if found := self._read(cypher.READ_CHUNKS, parameters):
+                yield rows.chunk_batch_from_rows(found)
+
     def nearest_scopes(self, vector: Vector, where: Filter, limit: int) -> list[tuple[str, float]]:
         """Return scope and (1 + cosine) / 2 of the nearest chunks, nearest first."""
         parameters = {"vector": DriverVector(vector), "limit": limit}
@@ -340,7 +349,7 @@ def _write_documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) 
     _run_batched(tx, cypher.UPSERT_SECTIONS, sections)
     _run_batched(tx, cypher.LINK_TOP_SECTIONS, top)
     _run_batched(tx, cypher.LINK_SUBSECTIONS, below)
-    _run_batched(tx, cypher.UNLINK_MOVED_CHUNKS, chunks)
+    _run_batched(tx, cypher.UNLINK_MOVED_CHUNKS, rows.home_rows(items))
     _run_batched(tx, cypher.UPSERT_CHUNKS, chunks)
     _run_batched(tx, cypher.LINK_CHUNK_ORDER, order)
 
@@ -348,6 +357,20 @@ def _write_documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) 
 def _batches(items: Sequence[_T], size: int) -> Generator[Sequence[_T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def _group_documents(sizes: Sequence[Mapping[str, Any]], chunks: int) -> Generator[list[str]]:
+    """Group documents so that a group has at most so many chunks, or is one document."""
+    ids: list[str] = []
+    size = 0
+    for row in sizes:
+        if ids and size + row["chunks"] > chunks:
+            yield ids
+            ids, size = [], 0
+        ids.append(row["id"])
+        size += row["chunks"]
+    if ids:
+        yield ids
 
 
 def _run_batched(

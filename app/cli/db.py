@@ -110,18 +110,21 @@ def show_progress() -> Generator["Progress"]:
     if not console.is_terminal:
         yield _print_new_messages
         return
-    from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = SpinnerColumn(), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+    columns = SpinnerColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("")
 
         def show(message: str, done: int | None, total: int | None) -> None:
+            nonlocal task
             if not done:  # the first of a row with the same message
                 bar.console.print(message, markup=False, highlight=False)
-                bar.reset(task)
-            bar.update(task, completed=done or 0, total=total)
+                bar.remove_task(task)
+                task = bar.add_task("", total=total)
+            amount = f"{(done or 0) / 1e6:.0f} of {total / 1e6:.0f} MB" if total else ""
+            bar.update(task, completed=done or 0, description=amount)
 
         yield show
 

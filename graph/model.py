@@ -114,6 +114,17 @@ class IngestedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkBatch:
+    """Chunks as they are stored, each with the scope and series of its document."""
+
+    chunks: tuple[Chunk, ...]
+    scopes: tuple[str, ...]
+    series: tuple[str | None, ...]
+    vectors: Vectors
+    """Shape (len(chunks), d); (len(chunks), 0) where vectors were not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentState:
     """What the graph knows of a file: enough to tell whether it must be read again."""
 

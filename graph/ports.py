@@ -1,10 +1,11 @@
 """What the packages above ask of their collaborators; only `app.wiring` names concrete classes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from graph.model import (
     Candidate,
+    ChunkBatch,
     Document,
     DocumentState,
     Filter,
@@ -104,6 +105,13 @@ class Store(Protocol):
 
     def list_scopes(self, where: Filter) -> Sequence[Scope]:
         """Return the scopes that hold chunks which the filter lets through, by name."""
+        ...
+
+    def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
+        """Yield all chunks, whatever their audience, in batches: by document id and ordinal.
+
+        For evaluation, training and maintenance; what a caller may see is found by `search`.
+        """
         ...
 
     def nearest_scopes(

@@ -4,7 +4,7 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from graph.fold import fold
 from graph.model import (
     OPEN_ENDED,
     Candidate,
+    ChunkBatch,
     Document,
     DocumentState,
     Filter,
@@ -119,6 +120,17 @@ class MemoryStore:
             documents[document.scope] += 1
             chunks[document.scope] += count
         return [Scope(name, documents[name], chunks[name]) for name in sorted(documents)]
+
+    def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
+        for _, item in sorted(self.items.items()):
+            document, n = item.document, len(item.chunks)
+            if document.collection == collection:
+                yield ChunkBatch(
+                    chunks=item.chunks,
+                    scopes=(document.scope,) * n,
+                    series=(document.series,) * n,
+                    vectors=item.vectors if with_vectors else item.vectors[:, :0],
+                )
 
     def nearest_scopes(
         self, vector: Vector, where: Filter, limit: int

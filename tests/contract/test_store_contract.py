@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from graph.model import Filter, SearchRequest
@@ -357,3 +358,34 @@ def test_of_equal_passages_the_current_edition_comes_first(store: Store) -> None
     for name in ("global", "fulltext"):
         ranked = sorted(found, key=lambda candidate: candidate.lists[name].rank)
         assert [c.passage.is_current for c in ranked] == [True] * 4 + [False] * 4
+
+
+def test_all_chunks_of_a_collection_come_with_scope_series_and_vector(store: Store) -> None:
+    a = make_document("a", "one", "two", scope="s", series="Spec", audience="staff")
+    b = make_document("b", "three", scope="t")
+    store.write([a, b, make_document("c", "four", collection="other")])
+
+    batches = list(store.chunks("default"))
+
+    found = [
+        row for b in batches for row in zip(b.chunks, b.scopes, b.series, b.vectors, strict=True)
+    ]
+    expected = sorted([a, b], key=lambda item: item.document.id)
+    assert [chunk for chunk, *_ in found] == [c for item in expected for c in item.chunks]
+    assert {chunk.text: (scope, series) for chunk, scope, series, _ in found} == {
+        "one": ("s", "Spec"), "two": ("s", "Spec"), "three": ("t", None),
+    }  # fmt: skip
+    vectors = np.concatenate([item.vectors for item in expected])
+    assert np.allclose(np.stack([vector for *_, vector in found]), vectors, atol=1e-6)
+
+
+def test_chunks_come_without_vectors_where_these_are_not_wanted(store: Store) -> None:
+    store.write([make_document("a", "one", "two")])
+
+    (batch,) = store.chunks("default", with_vectors=False)
+
+    assert batch.vectors.shape == (2, 0)
+
+
+def test_a_collection_without_chunks_gives_no_batch(store: Store) -> None:
+    assert list(store.chunks("nothing here")) == []

@@ -27,7 +27,7 @@ FILTERS = [
 PARAMETERS: dict[str, object] = {
     "rows": [], "ids": [], "vector": Vector([0.0] * 256, "f32"), "limit": 5, "text": "",
     "search_globally": True, "run": {}, "run_id": "r", "name": "n", "dimensions": 1,
-    "fingerprint": "f", "seconds": 1,
+    "fingerprint": "f", "seconds": 1, "with_vectors": True,
 }  # fmt: skip
 
 

@@ -1,0 +1,68 @@
+"""What a machine knows while it runs: plain JSON values, so that any checkpointer keeps them.
+
+People read this in LangGraph Studio and may change it there and run on from it. So it holds no
+vectors, and no rights: what the caller may see comes from the context.
+"""
+
+from typing import Annotated
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from agents.answer import Answer
+from graph.model import Ranking, Route
+
+Json = dict[str, object]
+"""The JSON form of one of our values."""
+
+
+class Input(TypedDict):
+    """What a run is started with."""
+
+    question: str
+
+
+class Draft(TypedDict):
+    """An answer before its citations are checked."""
+
+    text: str
+    extractive: bool
+    shown: int
+    """How many of the hits it was made from: the first ones."""
+    llm_calls: int
+    tokens: int
+
+
+def merged(known: dict[str, float], added: dict[str, float]) -> dict[str, float]:
+    """Add a node's times to those of the nodes before it."""
+    return {**known, **added}
+
+
+class State(TypedDict):
+    """Everything; each node adds its part, and what is after it in the machine may rely on it."""
+
+    question: str
+    route: list[Json]
+    """Added by `route`: `graph.model.Route`, most likely first."""
+    ranking: Json
+    """Added by `retrieve`: `graph.model.Ranking`."""
+    draft: Draft
+    """Added by `answer`."""
+    answer: Json
+    """Added by `check`: `agents.answer.Answer`."""
+    timings_ms: Annotated[dict[str, float], merged]
+    """Wall-clock milliseconds by stage; each node adds its own."""
+
+
+class Output(TypedDict):
+    """What a run gives back."""
+
+    ranking: Json
+    answer: Json
+    timings_ms: dict[str, float]
+
+
+ROUTE = TypeAdapter(tuple[Route, ...])
+RANKING = TypeAdapter(Ranking)
+ANSWER = TypeAdapter(Answer)
+"""From our values to their JSON form and back: `dump_python(…, mode="json")`, `validate_python`."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,6 +17,11 @@ from graph.store import EmbedderInfo, GraphStore
 from router import retrieve
 from router.retrieve import System
 from router.route import vote
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from agents.answer import Answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,37 @@ class App:
         found = self.system(system)
         self._check_scopes(query)
         return found(query, k)
+
+    def ask(
+        self, query: Query, *, system: str | None = None, model: str | None = None, k: int = 10
+    ) -> "Answered":
+        """Return a checked answer, with the passages that it came from.
+
+        Args:
+            query: The question, and what it may be answered from.
+            system: Name of a retrieval system; None means the one that is set.
+            model: "extractive" or a chat model; None means the one that is set.
+            k: Passages to answer from.
+
+        Raises:
+            UsageError: System or scope unknown, question empty or too long.
+            ConfigurationError: The chat model cannot be loaded.
+            ModelError: The chat model failed.
+        """
+        from agents import soft_scoped
+        from agents.answering import ask
+        from agents.context import Context
+
+        found = self.system(system)
+        self._check_scopes(query)
+        context = Context(
+            system=found,
+            embedder=self.embedder,
+            chat=_chat_model(model or self.settings.model, self.settings),
+            filter=query.filter,
+            k=k,
+        )
+        return ask(soft_scoped.build(), query.text, context)
 
     def _check_scopes(self, query: Query) -> None:
         if not query.filter.scopes:
@@ -112,11 +149,14 @@ def open_app(
         SchemaMismatch: The server or the schema is too old.
         EmbedderMismatch: The graph was made with another embedder.
     """
+    from agents.memory import RememberingEmbedder
     from ingestion.embed import load_embedder
 
     with open_store(settings) as store:
         store.check_server()
-        embedder = load_embedder(settings.embedder, settings.cache_dir, notify or _say)
+        embedder = RememberingEmbedder(
+            load_embedder(settings.embedder, settings.cache_dir, notify or _say)
+        )
         info = EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint)
         migrated = store.migrate(info) if migrate else ()
         store.verify(info)
@@ -134,6 +174,17 @@ def _systems(store: GraphStore, embedder: Embedder) -> dict[str, System]:
             System("monolithic", embed_only, partial(retrieve.monolithic, store=store)),
         )
     }
+
+
+def _chat_model(name: str, settings: Settings) -> "BaseChatModel | None":
+    from agents.chat import EXTRACTIVE, load_chat_model
+
+    if name == EXTRACTIVE:
+        return None
+    key = settings.model_api_key
+    return load_chat_model(
+        name, base_url=settings.model_url, api_key=key.get_secret_value() if key else None
+    )
 
 
 def _say(message: str) -> None:

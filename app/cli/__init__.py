@@ -56,5 +56,5 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough; Python would complain again at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(0)

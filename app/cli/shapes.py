@@ -1,6 +1,12 @@
 """The JSON shapes of results; programs depend on them."""
 
-from graph.model import Hit, Ranking
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from graph.model import Hit, Passage, Ranking
+
+if TYPE_CHECKING:
+    from agents.answer import Answered, Source
 
 
 def ranking_as_dict(ranking: Ranking) -> dict[str, object]:
@@ -17,11 +23,53 @@ def ranking_as_dict(ranking: Ranking) -> dict[str, object]:
     }
 
 
+def answered_as_dict(answered: "Answered") -> dict[str, object]:
+    """Return what `ask --json` prints: the ranking's shape, and what was made of it.
+
+    `sources` lists every passage that the answer was made from, so that `n` is always its rank;
+    `cited` tells those that the answer cites.
+    """
+    answer = answered.answer
+    return {
+        **ranking_as_dict(answered.ranking),
+        "answer": answer.text,
+        "sources": [_source_as_dict(source) for source in answer.sources],
+        "checks": {
+            "supported": answer.supported,
+            "extractive": answer.extractive,
+            **asdict(answer.checks),
+            "passages_left_out": answer.passages_left_out,
+        },
+        "usage": asdict(answer.usage),
+    }
+
+
+def _source_as_dict(source: "Source") -> dict[str, object]:
+    passage = source.passage
+    return {
+        "n": source.n,
+        "chunk_id": passage.chunk_id,
+        **_place_as_dict(passage),
+        "text": passage.text,
+        "cited": source.cited,
+    }
+
+
 def _hit_as_dict(rank: int, hit: Hit) -> dict[str, object]:
-    passage = hit.passage
     return {
         "rank": rank,
-        "chunk_id": passage.chunk_id,
+        "chunk_id": hit.passage.chunk_id,
+        **_place_as_dict(hit.passage),
+        "score": hit.score,
+        "lists": {
+            name: {"rank": entry.rank, "score": entry.score} for name, entry in hit.lists.items()
+        },
+        "text": hit.passage.text,
+    }
+
+
+def _place_as_dict(passage: Passage) -> dict[str, object]:
+    return {
         "document": {
             "id": passage.document_id,
             "title": passage.document,
@@ -39,11 +87,6 @@ def _hit_as_dict(rank: int, hit: Hit) -> dict[str, object]:
             "heading": passage.heading,
         },
         "pages": pages(passage.page_start, passage.page_end),
-        "score": hit.score,
-        "lists": {
-            name: {"rank": entry.rank, "score": entry.score} for name, entry in hit.lists.items()
-        },
-        "text": passage.text,
     }
 
 

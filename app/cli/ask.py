@@ -1,0 +1,103 @@
+"""`milepost ask`: an answer from the documents, each claim with its source."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli import options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from agents.answer import Answer, Answered
+    from graph.model import Ranking
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in plain words.")],
+    system: options.SystemName = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-M", help="Chat model as provider:name; extractive quotes and needs none."
+        ),
+    ] = None,
+    k: options.Hits = 10,
+    scope: options.Scopes = None,
+    series: options.Series = None,
+    year: options.Year = None,
+    as_of: options.AsOf = None,
+    current: options.Current = False,
+    collection: options.Collection = "default",
+    audience: options.Audience = None,
+    json: options.Json = False,
+) -> None:
+    """Answer a question, with sources.
+
+    Example: milepost ask "How long must audit logs be kept?" --series "Common Policy" --current
+    """
+    from app import settings, wiring
+    from app.cli.output import print_json
+    from app.cli.shapes import answered_as_dict
+    from graph.model import Filter, Query
+
+    where = Filter(
+        collection=collection,
+        audiences=("public", *(audience or ())),
+        scopes=tuple(scope or ()),
+        series=series,
+        year=year,
+        as_of=as_of,
+        current_only=current,
+    )
+    with wiring.open_app(settings.load()) as app:
+        answered = app.ask(Query(question, where), system=system, model=model, k=k)
+    if json:
+        print_json(answered_as_dict(answered))
+    else:
+        _print(answered)
+
+
+def _print(answered: "Answered") -> None:
+    from app.cli.output import console
+
+    out = console()
+    out.print(answered.answer.text, markup=False, highlight=False)
+    out.print()
+    _print_sources(out, answered.answer)
+    _print_checks(out, answered.answer)
+    _print_search(out, answered.ranking)
+
+
+def _print_sources(out: "Console", answer: "Answer") -> None:
+    from app.cli.output import where_it_is
+
+    cited = [source for source in answer.sources if source.cited]
+    for source in cited:
+        place = f"[Source {source.n}] {where_it_is(source.passage)}"
+        out.print(place, markup=False, highlight=False, style="cyan")
+        out.print(f"    {source.passage.uri}", markup=False, highlight=False, soft_wrap=True)
+    if cited:
+        out.print()
+
+
+def _print_checks(out: "Console", answer: "Answer") -> None:
+    """Say what the checks found; nothing if they found nothing."""
+    checks = answer.checks
+    findings = [
+        (checks.uncited_claims, "statements without a source"),
+        (checks.marked_claims, "statements with a figure that is not in the source"),
+        (checks.removed_citations, "citations of sources that do not exist, removed"),
+        (answer.passages_left_out, "passages that did not fit into the model's context"),
+    ]
+    for number, what in findings:
+        if number:
+            out.print(f"Check: {number} {what}", markup=False, highlight=False, style="yellow")
+
+
+def _print_search(out: "Console", ranking: "Ranking") -> None:
+    likely = ", ".join(f"{route.scope} ({route.probability:.0%})" for route in ranking.route[:3])
+    where = f"everything, most likely in {likely}" if likely else "everything"
+    seconds = sum(ranking.timings_ms.values()) / 1000
+    found = f"Searched {where}: {len(ranking.hits)} passages, {seconds:.2f} s."
+    out.print(found, markup=False, highlight=False, style="dim")

@@ -67,6 +67,12 @@ class Reader:
             raise answer
         return cast("ParsedDocument", answer)
 
+    def interrupt(self) -> None:
+        """Kill the child process from another thread; a read in progress ends as "broken"."""
+        child = self._child
+        if child is not None:
+            child.kill()
+
     def close(self) -> None:
         """End the child process, if there is one."""
         if self._child is not None:

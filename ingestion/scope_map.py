@@ -1,5 +1,7 @@
 """The scope map: a YAML file that says which files belong to which scope, series and edition.
 
+    ignore:
+      - README.md
     rules:
       - glob: "policies/common-*.pdf"
         scope: policies
@@ -7,12 +9,13 @@
         audience: public
 
 Globs are those of .gitignore, relative to the ingested folder; of the rules that match a file the
-first one counts. Without a map a file's scope is the first folder below the ingested one.
+first one counts. What `ignore` matches is not ingested. Without a map a file's scope is the first
+folder below the ingested one.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import cast
 
@@ -41,6 +44,7 @@ class GivenMetadata:
 
 
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+_LISTS = ("ignore", "rules")
 _FIELDS = [field.name for field in fields(GivenMetadata)]
 
 
@@ -55,6 +59,15 @@ class ScopeMap:
     """Rules in order; empty without a map."""
 
     rules: tuple[_Rule, ...] = ()
+    ignored: GitIgnoreSpec = field(default_factory=lambda: GitIgnoreSpec.from_lines([]))
+
+    def ignores(self, path: PurePosixPath) -> bool:
+        """Return whether a file is not to be ingested.
+
+        Args:
+            path: Relative to the ingested folder.
+        """
+        return self.ignored.match_file(path)
 
     def find(self, path: PurePosixPath) -> GivenMetadata:
         """Return what is given for a file, its scope always filled in.
@@ -89,17 +102,28 @@ def load_scope_map(path: Path) -> ScopeMap:
         raise UsageError(problem) from error
     except yaml.YAMLError as error:
         raise UsageError(f"{path}: no valid YAML ({error}); correct it") from error
-    return ScopeMap(tuple(_rule(path, node) for node in _rule_nodes(path, root)))
+    lists = _lists(path, root)
+    return ScopeMap(
+        tuple(_rule(path, node) for node in lists.get("rules", [])),
+        _ignored(path, lists.get("ignore", [])),
+    )
 
 
-def _rule_nodes(path: Path, root: yaml.Node | None) -> list[yaml.Node]:
-    if root is None:
-        return []
-    pairs = dict(_pairs(path, root))
+def _lists(path: Path, root: yaml.Node | None) -> dict[str, list[yaml.Node]]:
+    pairs = dict(_pairs(path, root)) if root is not None else {}
     for key, node in pairs.items():
-        if key != "rules" or not isinstance(node, yaml.SequenceNode):
-            raise _wrong(path, node, f'unknown key or value "{key}"', 'a list named "rules"')
-    return [item for node in pairs.values() for item in cast("list[yaml.Node]", node.value)]
+        if key not in _LISTS or not isinstance(node, yaml.SequenceNode):
+            problem = f'unknown key or value "{key}"'
+            raise _wrong(path, node, problem, 'lists named "rules" and "ignore"')
+    return {key: cast("list[yaml.Node]", node.value) for key, node in pairs.items()}
+
+
+def _ignored(path: Path, nodes: list[yaml.Node]) -> GitIgnoreSpec:
+    globs = [_value(path, "glob", node) for node in nodes]
+    try:
+        return GitIgnoreSpec.from_lines(globs)
+    except ValueError as error:
+        raise _wrong(path, nodes[0], "a glob that can match nothing", "such as *.bak") from error
 
 
 def _rule(path: Path, node: yaml.Node) -> _Rule:

@@ -1,0 +1,188 @@
+"""One file to a document with sections and chunks, or to the reason why it was not read."""
+
+import hashlib
+import json
+import stat
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from graph.errors import UnreadableFile
+from graph.model import Chunk, Document, DocumentState, FileOutcome, Section
+from graph.ports import Embedder
+from ingestion.chunk import SPLITTER_VERSION, chunk_document
+from ingestion.metadata import find_metadata
+from ingestion.parsed import ParsedDocument, ReadLimits
+from ingestion.read import Reader
+from ingestion.scope_map import DEFAULT_SCOPE, GivenMetadata
+from ingestion.sections import build_sections
+from ingestion.walk import SourceFile
+
+_ATTEMPTS = 2
+"""How often a file is read that changes meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is known of a file before it is read."""
+
+    file: SourceFile
+    given: GivenMetadata
+    """From the scope map."""
+    known: DocumentState | None
+    """As the graph has it from an earlier run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is the same for all files of a run."""
+
+    collection: str
+    audience: str
+    """For files to which the scope map gives none."""
+    embedder: Embedder
+    limits: ReadLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document that is ready to be embedded and written."""
+
+    document: Document
+    sections: tuple[Section, ...]
+    chunks: tuple[Chunk, ...]
+    outcome: FileOutcome
+    """What the report will say once it is written."""
+
+
+def prepare(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome:
+    """Read a file and cut it into chunks, unless the graph has it already."""
+    try:
+        for _ in range(_ATTEMPTS):
+            if (result := _attempt(task, plan, reader)) is not None:
+                return result
+        raise UnreadableFile(
+            "changing", "the file changed while it was read; run again when nothing writes to it"
+        )
+    except UnreadableFile as error:
+        return _refused(task, error)
+
+
+def document_id(collection: str, uri: str) -> str:
+    """Return the id of a file in a collection, which stays when the file's content changes."""
+    return _digest(collection, uri)
+
+
+def document_fingerprint(given: GivenMetadata, plan: Plan) -> str:
+    """Return a digest of all that a document's chunks depend on beside the file's bytes."""
+    metadata = json.dumps(asdict(given), sort_keys=True)
+    return _digest(SPLITTER_VERSION, plan.embedder.fingerprint, plan.audience, metadata)
+
+
+def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome | None:
+    """Prepare a file once; None if it changed meanwhile."""
+    started = time.monotonic()
+    path = task.file.path
+    stamp = _stamp(path)
+    sha256 = _sha256(path, plan.limits)
+    fingerprint = document_fingerprint(task.given, plan)
+    known = task.known
+    if known is not None and (known.sha256, known.fingerprint) == (sha256, fingerprint):
+        return FileOutcome(task.file.uri, "unchanged", document_id=known.id, chunks=known.chunks)
+    parsed = reader.read(path)
+    if _stamp(path) != stamp or not sha256:
+        return None
+    document = _document(task, plan, parsed, sha256, fingerprint)
+    spans = build_sections(parsed, document.id, document.title)
+    chunks = chunk_document(parsed, spans, document.title, plan.embedder)
+    if not chunks:
+        raise UnreadableFile("no_text", "the file holds nothing that can be searched for")
+    sections = tuple(span.section for span in spans)
+    outcome = _read_outcome(task, document, parsed, sections, chunks)
+    seconds = round(time.monotonic() - started, 3)
+    return Prepared(document, sections, chunks, replace(outcome, seconds=seconds))
+
+
+def _document(
+    task: Task, plan: Plan, parsed: ParsedDocument, sha256: str, fingerprint: str
+) -> Document:
+    now = datetime.now(UTC)
+    given = task.given
+    found = find_metadata(parsed, str(task.file.relative), latest_year=now.year + 1)
+    return Document(
+        id=document_id(plan.collection, task.file.uri),
+        uri=task.file.uri,
+        title=given.title or found.title,
+        sha256=sha256,
+        media_type=parsed.media_type,
+        pages=parsed.pages,
+        ingested_at=now.isoformat(timespec="seconds"),
+        fingerprint=fingerprint,
+        scope=given.scope or DEFAULT_SCOPE,
+        collection=plan.collection,
+        audience=given.audience or plan.audience,
+        series=given.series,
+        edition=given.edition or found.edition,
+        year=given.year or found.year,
+        date=_date(given, found.date),
+    )
+
+
+def _date(given: GivenMetadata, found: str | None) -> str | None:
+    """Return the date that is given, or the one found unless it contradicts the year given."""
+    if given.date or not found:
+        return given.date
+    return found if given.year in (None, int(found[:4])) else None
+
+
+def _read_outcome(
+    task: Task,
+    document: Document,
+    parsed: ParsedDocument,
+    sections: Sequence[Section],
+    chunks: Sequence[Chunk],
+) -> FileOutcome:
+    return FileOutcome(
+        uri=document.uri,
+        status="read" if task.known is None else "replaced",
+        reason="; ".join(parsed.warnings),
+        document_id=document.id,
+        pages=parsed.pages,
+        pages_without_text=parsed.pages_without_text,
+        sections=len(sections),
+        chunks=len(chunks),
+    )
+
+
+def _refused(task: Task, error: UnreadableFile) -> FileOutcome:
+    reason = str(error)
+    if task.known is not None:
+        reason += "; what was read of it earlier stays in the graph until it is removed"
+    return FileOutcome(task.file.uri, "refused", reason=reason, code=error.status)
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes when a file is written to; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _sha256(path: Path, limits: ReadLimits) -> str:
+    """Return the digest of the file's bytes; empty for a file that the reader will refuse."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > limits.file_bytes:
+            return ""
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,85 @@
+"""Finds the files to ingest, in an order that is always the same, each real file once."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from graph.errors import UsageError
+from graph.model import FileOutcome
+from ingestion.scope_map import MAP_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was found."""
+
+    path: Path
+    """Absolute, by the names that the caller used; symbolic links are not resolved."""
+    root: Path
+    """The folder that the caller named, or the folder of the file that the caller named."""
+
+    @property
+    def uri(self) -> str:
+        """The file's `file://` address."""
+        return self.path.as_uri()
+
+    @property
+    def relative(self) -> PurePosixPath:
+        """The path below the root, as scope maps see it."""
+        return PurePosixPath(self.path.relative_to(self.root))
+
+
+def find_files(paths: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
+    """Yield every file below the paths, and a refusal for what cannot be opened.
+
+    Hidden files and folders and scope maps are left out. Symbolic links are followed, but no
+    folder or file is visited twice, so a link that leads back into itself ends.
+
+    Args:
+        paths: Files or folders.
+
+    Raises:
+        UsageError: A path does not exist; before anything is yielded.
+    """
+    roots = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - resolve() follows links
+    for root in roots:
+        # pathlib's own tests raise where a folder on the way may not be searched.
+        if not os.path.exists(root):  # noqa: PTH110
+            raise UsageError(f"There is no file or folder {root}: check the path.")
+    return _walk(roots)
+
+
+def _walk(roots: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
+    seen: set[str] = set()
+    for root in roots:
+        pending = [root]
+        folder = root if os.path.isdir(root) else root.parent  # noqa: PTH112
+        while pending:
+            path = pending.pop()
+            real = os.path.realpath(path)
+            if real in seen:
+                continue
+            seen.add(real)
+            if not os.path.isdir(path):  # noqa: PTH112
+                yield SourceFile(path, folder)
+                continue
+            try:
+                children = sorted(path.iterdir(), reverse=True)
+            except OSError as error:
+                yield _refused_folder(path, error)
+                continue
+            pending += [child for child in children if not _is_left_out(child)]
+
+
+def _is_left_out(path: Path) -> bool:
+    return path.name.startswith(".") or path.name == MAP_NAME
+
+
+def _refused_folder(path: Path, error: OSError) -> FileOutcome:
+    return FileOutcome(
+        uri=path.as_uri(),
+        status="refused",
+        code="permission" if isinstance(error, PermissionError) else "broken",
+        reason=f"the folder cannot be opened ({error.strerror}); change its mode or check the disk",
+    )

@@ -88,7 +88,7 @@ class SourceDocument(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: _Text
-    title: str = ""
+    title: str | None = None
     scope: str = "default"
     series: str | None = None
     edition: str | None = None

@@ -69,7 +69,8 @@ def heading_line(title: str, path: Sequence[str], tokenizer: Tokenizer, share: f
     Where it is too long the title goes first, then the outer headings, then the end of the last.
     """
     budget = int(tokenizer.max_tokens * share)
-    names = list(path) if path[0].casefold() == title.casefold() else [title, *path]
+    is_repeated = path[0].casefold() == title.casefold()
+    names = list(path) if is_repeated or not title else [title, *path]
     for first in range(len(names)):
         line = " > ".join(names[first:])
         if len(tokenizer.token_offsets(line)) <= budget:

@@ -134,10 +134,10 @@ def _is_unseen(text: NavigableString, top: Tag) -> bool:
 
 
 def _is_layout(table: Tag) -> bool:
-    """Tell whether a table holds the page's blocks rather than rows of figures."""
-    return table.get("role") == "presentation" or bool(
-        table.find(["table", *_HEADINGS]) or len(table.find_all("tr")) == len(table.find_all("td"))
-    )
+    """Tell whether a table holds the page's blocks rather than rows of cells."""
+    if table.get("role") == "presentation" or table.find(["table", *_HEADINGS]):
+        return True
+    return len(table.find_all("tr")) >= len(table.find_all(["td", "th"]))
 
 
 def _marks(tag: Tag) -> Iterator[str]:

@@ -40,8 +40,6 @@ def read_pdf(data: bytes) -> PdfFile:
     """
     document = _open(data)
     try:
-        if len(document) == 0:
-            raise UnreadableFile("empty", "the PDF has no pages; fetch the file again")
         pages: list[list[Line]] = []
         pictures: set[int] = set()
         damaged: list[int] = []
@@ -63,18 +61,22 @@ def read_pdf(data: bytes) -> PdfFile:
         document.close()
 
 
+_REFUSALS = {
+    pdfium_c.FPDF_ERR_PASSWORD: ("encrypted", "the PDF needs a password; save a copy without one"),
+    pdfium_c.FPDF_ERR_SECURITY: ("encrypted", "its encryption is unknown; save a copy without it"),
+    pdfium_c.FPDF_ERR_FILE: ("empty", "the PDF has no pages; fetch the file again"),
+}
+
+
 def _open(data: bytes) -> pdfium.PdfDocument:
+    # PDFium sets no error for a file without pages, so the last one would be taken for its.
+    pdfium_c.FPDF_LoadDocument(b"", None)  # leaves FPDF_ERR_FILE, which reading bytes never gives
     try:
         return pdfium.PdfDocument(data)  # with the empty password
     except pdfium.PdfiumError as error:
-        if error.err_code == pdfium_c.FPDF_ERR_PASSWORD:
-            problem = "the PDF needs a password; save a copy without one"
-            raise UnreadableFile("encrypted", problem) from error
-        if error.err_code == pdfium_c.FPDF_ERR_SECURITY:
-            problem = "the PDF's encryption is not supported; save a copy without it"
-            raise UnreadableFile("encrypted", problem) from error
-        problem = f"PDFium cannot open it ({error}); fetch the file again or repair it"
-        raise UnreadableFile("broken", problem) from error
+        broken = f"PDFium cannot open it ({error}); fetch the file again or repair it"
+        status, problem = _REFUSALS.get(error.err_code or 0, ("broken", broken))
+        raise UnreadableFile(status, problem) from error
 
 
 def _is_sparse(lines: Sequence[Line]) -> bool:

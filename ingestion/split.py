@@ -100,9 +100,11 @@ class _Cutter:
             return limit
         goal = self._limit(start, self._even_share(start, allowed), longest)
         for breaks, least in zip(self._breaks, _LEAST_FILL, strict=True):
-            last = bisect_right(breaks, goal) - 1
-            if last >= 0 and breaks[last] > start + least * (goal - start):
-                return breaks[last]
+            behind = bisect_right(breaks, goal)
+            earliest = start + least * (goal - start)
+            near = [at for at in breaks[max(0, behind - 1) : behind + 1] if earliest < at <= limit]
+            if near:
+                return min(near, key=lambda at: abs(at - goal))
         return self._hard_cut(start, limit)
 
     def _limit(self, start: int, allowed: int, longest: int) -> int:
@@ -112,10 +114,10 @@ class _Cutter:
         return min(max(limit, start + 1), start + longest)
 
     def _even_share(self, start: int, allowed: int) -> int:
-        """Word pieces for this span if all the rest were cut evenly, with some room for breaks."""
+        """Word pieces for this span if all the rest were cut evenly."""
         left = len(self._ends) - bisect_right(self._ends, start)
         parts = math.ceil(left / allowed)
-        return min(allowed, math.ceil(left / max(parts, 1) * 1.1))
+        return min(allowed, math.ceil(left / max(parts, 1)))
 
     def _hard_cut(self, start: int, limit: int) -> int:
         piece = self._starts[bisect_right(self._starts, limit) - 1] if self._starts else 0

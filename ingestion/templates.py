@@ -7,7 +7,7 @@ That is kept. Source code in fences is left alone by whoever calls this.
 import re
 from collections.abc import Mapping
 
-_ATTRIBUTES = re.compile(r"\{:[^{}\n]*\}")
+_ATTRIBUTES = re.compile(r"\{:[^{}\n]*\}|[ \t]*\{#[\w-]+\}")
 _LIQUID_TAG = re.compile(r"\{%-?\s*(.*?)-?%\}", re.DOTALL)
 _HUGO_TAG = re.compile(r"\{\{[<%]\s*(.*?)[%>]\}\}", re.DOTALL)
 _VARIABLE = re.compile(r"\{\{(?![<%])(.*?)\}\}", re.DOTALL)

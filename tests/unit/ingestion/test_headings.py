@@ -1,0 +1,148 @@
+from ingestion.headings import find_headings, merge_headings, with_bare_numbers
+from ingestion.parsed import Heading
+
+
+def outline(text: str) -> list[tuple[int, str | None, str]]:
+    return [(h.level, h.number, h.title) for h in find_headings(text)]
+
+
+def test_sections_contain_what_is_numbered_below_them() -> None:
+    text = """SECTION 203 - EXCAVATION
+203.01 Description.
+Some text.
+203.02 Materials.
+SECTION 204 - SUBBASE
+204.01 Description.
+"""
+
+    assert outline(text) == [
+        (1, "203", "EXCAVATION"),
+        (2, "203.01", "Description."),
+        (2, "203.02", "Materials."),
+        (1, "204", "SUBBASE"),
+        (2, "204.01", "Description."),
+    ]
+
+
+def test_positions_are_those_of_the_line() -> None:
+    text = "1. ONE\n\n  1.1 Two\ntext\n2. TWO\n"
+
+    assert [text[h.start : h.end] for h in find_headings(text)] == ["1. ONE", "1.1 Two", "2. TWO"]
+
+
+def test_a_list_inside_a_section_does_not_interrupt_the_outline() -> None:
+    text = """1. OPERATIONS
+1.1 Application
+1. Name
+2. Address
+3. Signature
+1.2 Processing
+2. CONTROLS
+2.1 Access
+"""
+
+    assert [title for _, _, title in outline(text)] == [
+        "OPERATIONS", "Application", "Processing", "CONTROLS", "Access",
+    ]  # fmt: skip
+
+
+def test_a_stray_number_is_left_out() -> None:
+    text = "1. SCOPE\n1.1 General\n97.3 Percent Of Cases\n1.2 Limits\n2. TERMS\n2.1 Meaning\n"
+
+    assert "97.3" not in [number for _, number, _ in outline(text)]
+
+
+def test_a_contents_list_gives_no_headings() -> None:
+    text = """CONTENTS
+1. Scope 3
+1.1 General 3
+1.2 Limits 4
+2. Terms 5
+2.1 Meaning 5
+
+1. Scope
+1.1 General
+Text.
+1.2 Limits
+2. Terms
+2.1 Meaning
+"""
+    headings = find_headings(text)
+
+    assert len(headings) == 5
+    assert headings[0].start > text.index("Meaning 5")
+
+
+def test_either_all_headings_of_a_pattern_are_found_or_none() -> None:
+    titles = ["Short title", "Purpose", "Scope", "Definitions", "Fees", "Penalty", "Appeals"]
+    text = "".join(f"Sec. 28-{i}. - {t}.\nText of it.\n" for i, t in enumerate(titles, 1))
+
+    assert [number for _, number, _ in outline(text)] == [f"28-{i}" for i in range(1, 8)]
+
+
+def test_numbers_may_restart_in_each_part() -> None:
+    text = "PART I - A\n1. ONE\n2. TWO\nPART II - B\n1. ONE\n2. TWO\n"
+
+    assert [number for _, number, _ in outline(text)] == [
+        "Part I", "1", "2", "Part II", "1", "2",
+    ]  # fmt: skip
+
+
+def test_an_appendix_is_on_the_top_level_behind_the_last_section() -> None:
+    text = "1. ONE\n1.1 Aa\n2. TWO\n2.1 Bb\nAPPENDIX A - FORMS\nA-1 Request\nA-2 Answer\n"
+
+    assert outline(text)[-3:] == [
+        (1, "Appendix A", "FORMS"),
+        (2, "A-1", "Request"),
+        (2, "A-2", "Answer"),
+    ]
+
+
+def test_the_title_of_a_chapter_may_stand_on_the_next_line() -> None:
+    text = "CHAPTER 1\nGeneral Provisions\nText.\nCHAPTER 2\nFees\nText.\n"
+    headings = find_headings(text)
+
+    assert [h.title for h in headings] == ["General Provisions", "Fees"]
+    assert text[headings[0].start : headings[0].end] == "CHAPTER 1\nGeneral Provisions"
+
+
+def test_plain_lines_lose_against_an_unbroken_outline_in_bold() -> None:
+    text = "1. One\n2. Two\n3. Three\n4. Foreign Row\n5. Foreign Row\n4. Four\n5. Five\n"
+    bold = {text.index(line) for line in ("1. One", "2. Two", "3. Three", "4. Four", "5. Five")}
+
+    titles = [h.title for h in find_headings(text, bold)]
+
+    assert titles == ["One", "Two", "Three", "Four", "Five"]
+
+
+def test_numbered_lines_alone_are_a_list_unless_they_are_capitals() -> None:
+    assert find_headings("1. Bring a card\n2. Show a card\n") == ()
+    assert len(find_headings("1. SCOPE\n2. TERMS\n")) == 2
+
+
+def heading(start: int, number: str | None, title: str, level: int, source: str) -> Heading:
+    return Heading(start, start + 5, level, number, title, source)
+
+
+def test_an_incomplete_list_of_bookmarks_is_completed_by_numbers_that_agree() -> None:
+    marks = [heading(0, "1", "A", 1, "bookmarks"), heading(40, None, "Notes", 1, "bookmarks")]
+    numbered = [heading(0, "1", "A", 2, "numbering"), heading(20, "1.1", "B", 3, "numbering")]
+
+    merged = merge_headings(marks, numbered)
+
+    assert [(h.title, h.level) for h in merged] == [("A", 2), ("B", 3), ("Notes", 2)]
+
+
+def test_bookmarks_stand_alone_where_numbers_disagree() -> None:
+    marks = [heading(0, "1", "A", 1, "bookmarks"), heading(40, "2", "B", 1, "bookmarks")]
+    numbered = [heading(20, "7", "X", 1, "numbering")]
+
+    assert merge_headings(marks, numbered) == tuple(marks)
+
+
+def test_a_bare_number_counts_where_others_continue_it() -> None:
+    headings = with_bare_numbers(
+        [heading(0, None, "4 Requirements", 1, "markup"), heading(9, "4.1", "Two", 2, "markup")]
+    )
+
+    assert (headings[0].number, headings[0].title) == ("4", "Requirements")

@@ -1,0 +1,119 @@
+import pytest
+
+from graph.errors import UnreadableFile
+from ingestion.markdown import parse_markdown
+from ingestion.parsed import ParsedDocument
+
+
+def md(source: str) -> ParsedDocument:
+    return parse_markdown(source.encode())
+
+
+def headings(source: str) -> list[tuple[int, str]]:
+    return [(h.level, h.title) for h in md(source).headings]
+
+
+def test_both_kinds_of_headings_are_found_where_they_are() -> None:
+    parsed = md("One\n===\n\ntext\n\n## Two ##\n\nmore\n")
+
+    assert [(h.level, parsed.text[h.start : h.end]) for h in parsed.headings] == [
+        (1, "One"),
+        (2, "Two"),
+    ]
+
+
+def test_a_comment_in_source_code_is_no_heading() -> None:
+    parsed = md("# Real\n\n```sh\n# not a heading\n```\n\n~~~\n# nor this\n~~~\n")
+
+    assert len(parsed.headings) == 1
+    assert "# not a heading" in parsed.text
+
+
+def test_html_headings_and_headings_with_anchors_count() -> None:
+    assert headings('<h2 id="a"><a name="a"></a>A</h2>\n\n<a name="b"></a>\n\n## B {#b}\n') == [
+        (2, "A"),
+        (2, "B"),
+    ]
+
+
+def test_text_before_the_first_heading_is_kept() -> None:
+    assert md("Preamble.\n\n# One\n\ntext").text.startswith("Preamble.\n\nOne")
+
+
+def test_front_matter_is_metadata() -> None:
+    parsed = md("---\ntitle: The Rule\ndate: 2024-05-08\ntags: [a, b]\n---\n\nText.")
+
+    assert (parsed.title, parsed.text) == ("The Rule", "Text.")
+    assert parsed.metadata["date"] == "2024-05-08"
+    assert parsed.metadata["tags"] == "a, b"
+
+
+def test_broken_front_matter_is_a_warning_and_what_can_be_read_is_used() -> None:
+    parsed = md("---\ntitle: A: B: C\ndate: [2024\n---\nText.")
+
+    assert parsed.text == "Text."
+    assert parsed.title == "A: B: C"
+    assert "YAML" in parsed.warnings[0]
+
+
+def test_a_rule_at_the_top_is_no_front_matter() -> None:
+    assert "First." in md("---\n\nFirst.\n\n---\n\nSecond.").text
+
+
+def test_a_link_keeps_its_text_and_loses_its_target() -> None:
+    assert md("See [the rule](https://example.gov/x?y=1) now.").text == "See the rule now."
+
+
+def test_tables_stay_rows() -> None:
+    assert md("| Kind | Fee |\n|---|---|\n| A | 5 |\n").text == "Kind | Fee\nA | 5"
+
+
+@pytest.mark.parametrize(
+    "leftover",
+    [
+        "{:.no_toc}",
+        '{: target="_blank"}',
+        '{% include "x.html" %}',
+        "{% if a %}{% endif %}",
+        "{{ site.baseurl }}",
+        '{{< ref "a.md" >}}',
+        "{{% /note %}}",
+        "<!-- a\ncomment -->",
+        '<a name="x"></a>',
+    ],
+)
+def test_marks_of_site_generators_are_no_text(leftover: str) -> None:
+    assert md(f"Before.\n\n{leftover}\n\nAfter.").text == "Before.\n\nAfter."
+
+
+def test_text_that_a_template_tag_carries_is_kept() -> None:
+    alert = '{% include alert.html heading="Note" content="Renew *early*." %}'
+    figure = '{{< img src="a.png" alt="A card" caption="The \\"new\\" card." >}}'
+
+    assert md(alert).text == "Note\n\nRenew early."
+    assert md(figure).text == 'A card\n\nThe "new" card.'
+
+
+def test_a_page_variable_is_filled_in_from_the_front_matter() -> None:
+    assert md("---\nversion: 1.2\n---\nVersion {{ page.version }}.").text == "Version 1.2."
+
+
+def test_braces_in_source_code_stay() -> None:
+    assert "{{ value }}" in md("```\n{{ value }}\n```\n").text
+
+
+def test_markdown_inside_an_html_element_is_read() -> None:
+    parsed = md('<div class="note" markdown="1">\n## Heading\n\ntext\n</div>\n')
+
+    assert [h.title for h in parsed.headings] == ["Heading"]
+
+
+def test_an_escaped_number_is_text() -> None:
+    assert md("2\\. strange").text == "2. strange"
+
+
+def test_only_front_matter_is_refused() -> None:
+    with pytest.raises(UnreadableFile) as raised:
+        md("---\ntitle: Redirect\n---\n\n{% include redirect.html %}\n")
+
+    assert raised.value.status == "no_text"

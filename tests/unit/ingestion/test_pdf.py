@@ -1,0 +1,192 @@
+import pytest
+
+from graph.errors import UnreadableFile
+from ingestion.pages import page_at
+from ingestion.pdf import parse_pdf
+from tests.unit.ingestion.pdf_writer import Page, Put, flowing, write_pdf
+
+LONG = "This line of text is long enough to reach the right edge of the page, or nearly,"
+
+
+def body(first: str) -> list[Put]:
+    return flowing([first, LONG, LONG, "and ends here."], top=650)
+
+
+def test_lines_of_a_paragraph_are_joined_and_paragraphs_parted() -> None:
+    pdf = write_pdf([Page(flowing([LONG, "and goes on.", "", "", "A new one."]))])
+
+    assert parse_pdf(pdf).text == f"{LONG} and goes on.\n\nA new one."
+
+
+def test_pages_are_counted_from_the_start_of_each() -> None:
+    parsed = parse_pdf(write_pdf([Page(body("One.")), Page(body("Two.")), Page(body("Three."))]))
+
+    found = [page_at(parsed.page_starts, parsed.text.index(w)) for w in ("One.", "Two.", "Three.")]
+    assert found == [1, 2, 3]
+
+
+def test_a_sentence_that_runs_over_the_page_stays_whole() -> None:
+    pdf = write_pdf([Page(flowing([LONG])), Page(flowing(["which continues here."]))])
+    parsed = parse_pdf(pdf)
+
+    assert f"{LONG} which continues" in parsed.text
+    assert parsed.page_starts[1] == parsed.text.index("which")
+
+
+def numbered_pages(count: int) -> list[Page]:
+    return [
+        Page(
+            [
+                Put("Agency Manual 2024", 250, 750),
+                Put(f"Page {i} of {count}", 280, 40),
+                *body(f"Text of page number {i * i}."),
+            ]
+        )
+        for i in range(1, count + 1)
+    ]
+
+
+def test_running_heads_and_page_numbers_are_left_out_and_named() -> None:
+    parsed = parse_pdf(write_pdf(numbered_pages(5)))
+
+    assert "Agency Manual" not in parsed.text
+    assert "Page 3" not in parsed.text
+    assert all(f"page number {i * i}" in parsed.text for i in range(1, 6))
+    assert "Agency Manual" in parsed.left_out[0]
+
+
+def test_a_line_that_two_pages_share_is_no_running_head() -> None:
+    assert parse_pdf(write_pdf(numbered_pages(2))).text.count("Agency Manual") == 2
+
+
+def test_rows_of_a_table_in_the_margin_stay() -> None:
+    rows = [Put(f"{i}/1/2016 Layoff Permanent", 72, 760 - 14 * i) for i in range(1, 50)]
+    parsed = parse_pdf(write_pdf([Page(rows)] * 4))
+
+    assert parsed.text.count("Layoff Permanent") == 4 * 49
+
+
+def test_figures_in_the_margin_that_do_not_count_on_stay() -> None:
+    pages = [Page([Put(str(n), 300, 40), *body("Text.")]) for n in (40, 12, 93, 7)]
+
+    assert "93" in parse_pdf(write_pdf(pages)).text
+
+
+def test_a_contents_list_is_left_out_and_named() -> None:
+    entries = ["CONTENTS", "1. Scope 2", "1.1 General 2", "2. Terms 3", "2.1 Meaning 3"]
+    pages = [
+        Page(flowing(entries)),
+        Page([Put("1. Scope", 72, 700, 14, True), *body("First.")]),
+        Page([Put("2. Terms", 72, 700, 14, True), *body("Second.")]),
+    ]
+    parsed = parse_pdf(write_pdf(pages))
+
+    assert "CONTENTS" not in parsed.text
+    assert parsed.left_out == ("contents lists on pages 1",)
+    assert parsed.pages_without_text == ()
+    assert [(h.number, page_at(parsed.page_starts, h.start)) for h in parsed.headings] == [
+        ("1", 2),
+        ("2", 3),
+    ]
+
+
+def chapters() -> list[Page]:
+    return [
+        Page([Put(title, 72, 700, 14, True), *body("Text.")]) for title in ("Purpose", "Duties")
+    ]
+
+
+def test_bookmarks_are_headings_where_their_titles_are_printed() -> None:
+    pdf = write_pdf(chapters(), [("Purpose", 0), ("Duties", 1), ("Microsoft Word - x.doc", 0)])
+    parsed = parse_pdf(pdf)
+
+    assert [parsed.text[h.start : h.end] for h in parsed.headings] == ["Purpose", "Duties"]
+    assert {h.provenance for h in parsed.headings} == {"bookmarks"}
+
+
+def test_bookmarks_that_point_to_the_wrong_page_are_not_trusted() -> None:
+    assert parse_pdf(write_pdf(chapters(), [("Purpose", 1), ("Duties", 0)])).headings == ()
+
+
+def test_a_title_over_two_lines_is_one_heading() -> None:
+    heading = "7.1 A Title That Is Too Long For One Line Of The Page And Goes"
+    lines = [
+        Put("7. PROFILES", 72, 720, 14, True),
+        Put(heading, 72, 700, 14, True),
+        Put("On Below It", 72, 684, 14, True),
+        *body("Text."),
+        Put("8. AUDIT", 72, 500, 14, True),
+    ]
+    parsed = parse_pdf(write_pdf([Page(lines)]))
+
+    assert (
+        parsed.headings[1].title
+        == "A Title That Is Too Long For One Line Of The Page And Goes On Below It"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "mended"),
+    [
+        (["a periodic table is a peri-", "odic one"], "a peri" + "odic one"),
+        (["cross-certified means cross-", "certified"], "means cross-certified"),
+        (["the number DTFH61-12-H-", "00001 applies"], "DTFH61-12-H-00001 applies"),
+        (["see WAC 458-20-", "102 for it"], "WAC 458-20-102 for it"),
+    ],
+)
+def test_hyphens_at_line_ends_go_only_where_they_are_the_typesetters(
+    lines: list[str], mended: str
+) -> None:
+    assert mended in parse_pdf(write_pdf([Page(flowing(lines))])).text
+
+
+def test_a_scan_is_refused_and_the_message_tells_how_many_pages_need_ocr() -> None:
+    with pytest.raises(UnreadableFile, match=r"3 pages.*OCR") as raised:
+        parse_pdf(write_pdf([Page(picture=True)] * 3))
+
+    assert raised.value.status == "no_text"
+
+
+def test_a_file_of_scans_and_text_says_which_pages_have_none() -> None:
+    pages = [Page(body("Text.")), Page(picture=True), Page(picture=True), Page(body("More."))]
+    parsed = parse_pdf(write_pdf(pages))
+
+    assert parsed.pages_without_text == (2, 3)
+    assert "pages 2-3" in parsed.warnings[0]
+
+
+def test_a_stamp_on_every_scanned_page_is_no_text() -> None:
+    scans = [Page([Put("Received by the clerk", 72, 40)], picture=True)] * 4
+    parsed = parse_pdf(write_pdf([*scans, Page(body("Text."))]))
+
+    assert parsed.pages_without_text == (1, 2, 3, 4)
+
+
+def test_fonts_that_do_not_tell_their_letters_are_refused() -> None:
+    garbled = "6HVVLRQ.HSFRYUWLQJ XTPRSZ BCDFGH KLMNPQ RSTVWX ZBCDFG " * 3
+    with pytest.raises(UnreadableFile, match="letters") as raised:
+        parse_pdf(write_pdf([Page(flowing([garbled[:80], garbled[80:160]]))]))
+
+    assert raised.value.status == "no_text"
+
+
+@pytest.mark.parametrize(
+    ("data", "status"), [(b"%PDF-1.4\nnothing", "broken"), (write_pdf([]), "empty")]
+)
+def test_what_cannot_be_opened_has_a_status(data: bytes, status: str) -> None:
+    with pytest.raises(UnreadableFile) as raised:
+        parse_pdf(data)
+
+    assert raised.value.status == status
+
+
+def test_a_file_without_its_last_bytes_is_read_all_the_same() -> None:
+    assert "Text." in parse_pdf(write_pdf([Page(body("Text."))])[:-2]).text
+
+
+def test_the_largest_type_of_the_title_page_is_the_printed_title() -> None:
+    cover = [Put("Common Policy", 200, 500, 24, True), Put("Framework", 220, 470, 24, True)]
+    note = flowing(["The attached document has been archived."])
+    parsed = parse_pdf(write_pdf([Page(note), Page(cover), Page(body("Text."))]))
+
+    assert parsed.printed_title == "Common Policy Framework"

@@ -51,16 +51,16 @@ class IngestOptions:
 class Progress(Protocol):
     """What a run tells while it goes on, always from the thread that called `ingest`."""
 
-    def started(self, files: int) -> None:
-        """The files are counted."""
+    def started(self, files: int, size: int) -> None:
+        """So many files, of so many bytes together, were found."""
         ...
 
-    def embedded(self, chunks: int) -> None:
-        """So many further chunks have their vectors."""
+    def embedded(self, chunks: int, size: int) -> None:
+        """So many further chunks have their vectors; they stand for so many bytes of the files."""
         ...
 
-    def done(self, outcome: FileOutcome) -> None:
-        """A file is finished: written, unchanged or refused."""
+    def done(self, outcome: FileOutcome, size: int) -> None:
+        """A file is finished; so many of its bytes were not told by `embedded`."""
         ...
 
 
@@ -101,7 +101,7 @@ def ingest(
     try:
         with closing(read_ahead(tasks, plan, options.jobs)) as results:
             for batch in batches(log.without_outcomes(results), options.batch_chunks):
-                store.write(_embed(batch, embedder, cache, progress))
+                store.write(_embed(batch, embedder, cache, log))
                 for prepared in batch:
                     log.add(prepared.outcome)
     except (KeyboardInterrupt, ModelError):
@@ -130,10 +130,21 @@ class _Log:
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.outcomes: list[FileOutcome] = []
+        self.sizes: dict[str, int] = {}
+        """Bytes that progress was not yet told of, by uri."""
 
     def add(self, outcome: FileOutcome) -> None:
         self.outcomes.append(outcome)
-        self.progress.done(outcome)
+        self.progress.done(outcome, self.sizes.pop(outcome.uri, 0))
+
+    def embedded(self, batch: Sequence[Prepared], chunks: int, share: float) -> None:
+        """Tell that so many chunks, a share of the batch, are embedded."""
+        size = 0
+        for prepared in batch:
+            told = int(self.sizes[prepared.document.uri] * share)
+            self.sizes[prepared.document.uri] -= told
+            size += told
+        self.progress.embedded(chunks, size)
 
     def without_outcomes(self, results: Iterable[Prepared | FileOutcome]) -> Iterator[Prepared]:
         """Keep the outcomes among the results, and pass on the documents."""
@@ -155,7 +166,8 @@ def _find(paths: Sequence[Path], store: Store, options: IngestOptions, log: _Log
         names = ", ".join(str(path) for path in paths)
         raise UsageError(f"There are no files in {names}: give a folder with documents.")
     known = store.document_states(options.collection)
-    log.progress.started(len(files) + len(refused))
+    log.sizes = {file.uri: file.size for file in files}
+    log.progress.started(len(files) + len(refused), sum(log.sizes.values()))
     for outcome in refused:
         log.add(outcome)
     return [Task(file, maps[file.root].find(file.relative), known.get(file.uri)) for file in files]
@@ -169,7 +181,7 @@ def _scope_map(root: Path, options: IngestOptions) -> ScopeMap:
 
 
 def _embed(
-    batch: Sequence[Prepared], embedder: Embedder, cache: VectorCache | None, progress: Progress
+    batch: Sequence[Prepared], embedder: Embedder, cache: VectorCache | None, log: _Log
 ) -> list[IngestedDocument]:
     texts = {
         chunk.sha256: embedded_text(chunk.heading, chunk.text)
@@ -179,8 +191,9 @@ def _embed(
     vectors: dict[str, Vector] = {}
     remaining = iter(texts.items())
     while part := dict(islice(remaining, _EMBEDDED_AT_ONCE)):
+        left = len(texts) - len(vectors)
         vectors |= embed_cached(embedder, cache, part)
-        progress.embedded(len(part))
+        log.embedded(batch, len(part), len(part) / left)
     return [
         IngestedDocument(
             prepared.document,

@@ -25,9 +25,36 @@ class SourceFile:
         return self.path.as_uri()
 
     @property
+    def size(self) -> int:
+        """Bytes; 0 if it cannot be told."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+    @property
     def relative(self) -> PurePosixPath:
         """The path below the root, as scope maps see it."""
         return PurePosixPath(self.path.relative_to(self.root))
+
+
+def check_paths(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths as absolute ones.
+
+    Raises:
+        UsageError: One does not exist.
+    """
+    found = [absolute(path) for path in paths]
+    for path in found:
+        # pathlib's own tests raise where a folder on the way may not be searched.
+        if not os.path.exists(path):  # noqa: PTH110
+            raise UsageError(f"There is no file or folder {path}: check the path.")
+    return found
+
+
+def absolute(path: Path) -> Path:
+    """Return the path without `..`, by the names that the caller used; links are kept."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the links
 
 
 def find_files(paths: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
@@ -42,12 +69,7 @@ def find_files(paths: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
     Raises:
         UsageError: A path does not exist; before anything is yielded.
     """
-    roots = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - resolve() follows links
-    for root in roots:
-        # pathlib's own tests raise where a folder on the way may not be searched.
-        if not os.path.exists(root):  # noqa: PTH110
-            raise UsageError(f"There is no file or folder {root}: check the path.")
-    return _walk(roots)
+    return _walk(check_paths(paths))
 
 
 def _walk(roots: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:

@@ -1,0 +1,124 @@
+"""`milepost ingest`: documents into the graph, and a report of every file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli import options
+
+if TYPE_CHECKING:
+    from graph.model import IngestRun
+    from ingestion.pipeline import IngestOptions
+
+Paths = Annotated[list[Path], typer.Argument(help="Files and folders with PDF, HTML, text.")]
+AudienceGiven = Annotated[
+    str, typer.Option("--audience", help="Who may see files to which the scope map gives none.")
+]
+MapFile = Annotated[
+    Path | None,
+    typer.Option("--scope-map", help="Scopes of files; by default scopes.yaml in each folder."),
+]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", help="Write the report to this file, as JSON.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if a file was refused.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="List every file, not refused only.")
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Files read at the same time.", min=1)]
+Seconds = Annotated[
+    float, typer.Option("--seconds-per-file", help="A file that takes longer is refused.", min=1)
+]
+Megabytes = Annotated[int, typer.Option("--max-mb", help="A larger file is refused.", min=1)]
+
+
+def ingest(
+    paths: Paths,
+    collection: options.Collection = "default",
+    audience: AudienceGiven = "public",
+    scope_map: MapFile = None,
+    report: ReportFile = None,
+    strict: Strict = False,
+    json: options.Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    jobs: Jobs = 1,
+    seconds_per_file: Seconds = 120.0,
+    max_mb: Megabytes = 500,
+) -> None:
+    """Bring documents into the graph; files that it has already are left as they are.
+
+    Example: milepost ingest policies/ manuals/handbook.pdf --report report.json
+
+    A file that cannot be read is refused with its reason, and the others go on.
+
+    A file's scope is the first folder below the one given, unless a scope map says otherwise.
+    """
+    from app.cli.ingest_report import print_report
+    from app.cli.output import print_json
+    from ingestion.parsed import ReadLimits
+    from ingestion.pipeline import IngestOptions
+    from ingestion.report import run_as_dict, write_report
+
+    limits = ReadLimits(seconds=seconds_per_file, file_bytes=max_mb * 1_000_000)
+    chosen = IngestOptions(collection, audience, scope_map, limits, jobs)
+    run = _run(paths, chosen, report, quiet=quiet)
+    if report is not None:
+        write_report(run, report)
+    if json:
+        print_json(run_as_dict(run))
+    else:
+        print_report(run, verbose=verbose)
+    _exit_by(run, strict=strict)
+
+
+def _run(
+    paths: list[Path], chosen: "IngestOptions", report: Path | None, *, quiet: bool
+) -> "IngestRun":
+    from app import settings, wiring
+    from app.cli.ingest_progress import showing
+    from app.cli.output import progress_console
+    from graph.errors import UsageError
+    from ingestion import pipeline
+    from ingestion.vector_cache import open_cache
+    from ingestion.walk import check_paths
+
+    check_paths(paths)  # before anything is started
+    if report is not None and not report.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder for the report {report}: create it first.")
+    with (
+        wiring.open_app(settings.load(), migrate=True) as app,
+        open_cache(app.settings.cache_dir, app.embedder, _say) as cache,
+        showing(progress_console(), quiet=quiet) as progress,
+    ):
+        try:
+            return pipeline.ingest(
+                paths,
+                store=app.store,
+                embedder=app.embedder,
+                cache=cache,
+                options=chosen,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            _say("Interrupted. Whole documents are in the graph; the same command goes on.")
+            raise
+
+
+def _say(message: str) -> None:
+    typer.secho(message, fg="yellow", err=True)
+
+
+def _exit_by(run: "IngestRun", *, strict: bool) -> None:
+    from graph.errors import UsageError
+    from ingestion.report import totals
+
+    found = totals(run.outcomes)
+    if found.refused == found.files:
+        raise UsageError(
+            f"None of the {found.files:,} files could be read: the reasons are in the report."
+        )
+    if strict and found.refused:
+        raise typer.Exit(1)

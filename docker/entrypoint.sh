@@ -34,7 +34,7 @@ if [ ! -e /data/databases ] && [ "${NEO4J_AUTH:-none}" != none ]; then
   first=$(mktemp)
   password=${NEO4J_AUTH#neo4j/}
   password=${password//\\/\\\\}
-  printf '%s "%s"' 'org.neo4j.cli.AdminTool dbms set-initial-password' \
+  printf '%s "%s"' 'org.neo4j.cli.AdminTool dbms set-initial-password --' \
     "${password//\"/\\\"}" >"$first"
   java @/opt/neo4j/java.args "@$first"
   rm "$first"

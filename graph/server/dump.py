@@ -1,6 +1,9 @@
 """Backups of the local server's graph: Neo4j's own dump format, which any server of it loads."""
 
+import shutil
+import tempfile
 from pathlib import Path
+from typing import IO
 
 from graph.errors import ServerError, UsageError
 from graph.server import jars, java, local
@@ -51,8 +54,7 @@ def restore(options: ServerOptions, file: Path, progress: Progress = silent) -> 
     try:
         progress(f"Reading {file}", None, None)
         with home.locked(progress, options.start_seconds), file.open("rb") as source:
-            command = ["database", "load", DATABASE, "--from-stdin", "--overwrite-destination"]
-            java.run_admin(home, _jars(options), command, stdin=source)
+            _load(home, options, source)
     except OSError as error:
         raise ServerError(
             f"Cannot read {file} ({error.strerror}): name a file that `milepost db backup` wrote."
@@ -65,6 +67,21 @@ def _dump(home: Home, options: ServerOptions, file: Path) -> None:
     with file.open("wb") as target:
         command = ["database", "dump", DATABASE, "--to-stdout"]
         java.run_admin(home, _jars(options), command, stdout=target)
+
+
+def _load(home: Home, options: ServerOptions, source: IO[bytes]) -> None:
+    # Loading empties the graph before it looks at the file, so the graph is moved away meanwhile.
+    folders = [home.root / "data" / part / DATABASE for part in ("databases", "transactions")]
+    with tempfile.TemporaryDirectory(prefix="before-restore-", dir=home.root) as aside:
+        kept = [folder.rename(Path(aside, folder.parent.name)) for folder in folders]
+        command = ["database", "load", DATABASE, "--from-stdin", "--overwrite-destination"]
+        try:
+            java.run_admin(home, _jars(options), command, stdin=source)
+        except ServerError:
+            for folder, original in zip(folders, kept, strict=True):
+                shutil.rmtree(folder, ignore_errors=True)
+                original.rename(folder)
+            raise
 
 
 def _jars(options: ServerOptions) -> list[Path]:

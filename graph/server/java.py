@@ -82,7 +82,7 @@ def run_admin(
     """Run a command of neo4j-admin on the home folder of a server that is not running.
 
     Raises:
-        ServerError: It failed; the message has the last line that it printed.
+        ServerError: It failed; the message has the line that it printed about it.
     """
     arguments = home.root / "admin.args"
     write_arguments(arguments, [*OPTIONS, *classpath_option(jars), ADMIN_CLASS, *command])
@@ -99,10 +99,9 @@ def run_admin(
     finally:
         arguments.unlink()
     if done.returncode:
-        printed = (done.stderr or done.stdout or b"").decode("utf-8", "replace").split("\n")
-        reason = next((line.strip() for line in reversed(printed) if line.strip()), "no message")
+        printed = (done.stderr or done.stdout or b"").decode("utf-8", "replace")
         raise ServerError(
-            f"neo4j-admin {' '.join(command[:2])} failed: {reason}. "
+            f"neo4j-admin {' '.join(command[:2])} failed: {_reason(printed)}. "
             f"Mend that and try again; logs are in {home.root / 'logs'}."
         )
 
@@ -110,6 +109,12 @@ def run_admin(
 def version() -> str:
     """Return the version of the Java runtime."""
     return ".".join(str(part) for part in JAVA_VERSION)
+
+
+def _reason(printed: str) -> str:
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    telling = (line for line in lines if "ERROR" in line or line.startswith("Failed"))
+    return next(telling, lines[0] if lines else "no message")
 
 
 def _quote(argument: str) -> str:

@@ -11,8 +11,9 @@ from graph.server import aot, jars, ports, process
 from graph.server.home import Home, Ports
 from graph.server.options import Connection, Progress, ServerOptions, ServerStatus, silent
 from graph.server.prepare import USERNAME, connection, prepare
-from graph.server.probe import explain_death, wait_for_answer, wait_for_browser
+from graph.server.probe import PortTaken, explain_death, wait_for_answer, wait_for_browser
 
+_PORT_TRIES = 3
 _DATA_MB = 300
 """Room for an empty graph and its transaction logs."""
 _CACHE_MB = 400
@@ -38,10 +39,16 @@ def start(options: ServerOptions, progress: Progress = silent) -> Connection:
     """
     home = home_of(options)
     with home.locked(progress, options.start_seconds):
-        server = process.find(home)
-        if server is None:
-            server = _launch(home, options, progress)
-        return _wait(home, server, options.start_seconds)
+        for _ in range(_PORT_TRIES):
+            server = process.find(home) or _launch(home, options, progress)
+            try:
+                return _wait(home, server, options.start_seconds)
+            except PortTaken as error:
+                progress(str(error), None, None)
+    raise ServerError(
+        f"Other programs took Neo4j's ports {_PORT_TRIES} times while it started: "
+        "choose quieter ones with MILEPOST_BOLT_PORT and MILEPOST_HTTP_PORT."
+    )
 
 
 def find(options: ServerOptions) -> Connection | None:

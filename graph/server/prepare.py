@@ -36,7 +36,7 @@ def prepare(
     java.write_arguments(home.arguments, java.server_arguments(home, jars, options.heap_mb, extra))
     password = home.password()
     if not home.graph.exists():
-        java.run_admin(home, jars, ["dbms", "set-initial-password", password])
+        java.run_admin(home, jars, ["dbms", "set-initial-password", "--", password])
     return connection(password, ports)
 
 

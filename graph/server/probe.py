@@ -14,7 +14,6 @@ from graph.server.ports import is_open
 
 _PAUSE = 0.1
 _REASONS = (
-    (r"Address already in use", "its port was taken meanwhile: start again"),
     (r"No space left on device|Disk quota", "the disk is full: free some space"),
     (
         r"OutOfMemoryError|insufficient memory|Could not reserve|Cannot allocate memory",
@@ -84,6 +83,10 @@ def wait_for_browser(port: int, is_alive: Callable[[], bool], seconds: float = 3
         time.sleep(_PAUSE)
 
 
+class PortTaken(ServerError):
+    """Another program took the port between its choice and the server's use of it."""
+
+
 def explain_death(text: str, where: str) -> ServerError:
     """Return an error that quotes the line of a server's log which says why it ended.
 
@@ -92,6 +95,8 @@ def explain_death(text: str, where: str) -> ServerError:
         where: The log's file, or the command that prints it.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if "Address already in use" in text:
+        return PortTaken(f"Another program took Neo4j's port: start again (log: {where}).")
     for pattern, advice in _REASONS:
         found = next((line for line in reversed(lines) if re.search(pattern, line)), None)
         if found:

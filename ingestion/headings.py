@@ -109,7 +109,9 @@ def _with_bare_number(heading: Heading, parents: Set[str]) -> Heading:
 def _kinds(candidates: Iterable[_Line]) -> list[str]:
     """Order kinds from the top of the outline down: a container comes before what it contains."""
     seen = dict.fromkeys(line.parsed.kind for line in candidates)
-    return sorted(seen, key=lambda kind: (kind in BARE_KINDS, kind != "appendix"))
+    return sorted(
+        seen, key=lambda kind: (kind in BARE_KINDS, kind != "appendix", kind == "section")
+    )
 
 
 def _level(kind: str, levels: Mapping[str, int]) -> int:

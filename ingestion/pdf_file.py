@@ -75,7 +75,7 @@ def _open(data: bytes) -> pdfium.PdfDocument:
         return pdfium.PdfDocument(data)  # with the empty password
     except pdfium.PdfiumError as error:
         broken = f"PDFium cannot open it ({error}); fetch the file again or repair it"
-        status, problem = _REFUSALS.get(error.err_code or 0, ("broken", broken))
+        status, problem = _REFUSALS.get(cast("int", error.err_code), ("broken", broken))
         raise UnreadableFile(status, problem) from error
 
 

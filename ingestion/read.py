@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from types import TracebackType
 from typing import IO, Self, cast
 
@@ -54,15 +54,19 @@ class Reader:
         """
         child = self._running_child()
         stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
-        timer = Timer(self._limits.seconds, child.kill)
+        late = Event()
+        timer = Timer(self._limits.seconds, _end, (child, late))
         timer.start()
         try:
             send(stdin, (str(path.absolute()), self._limits))
             answer = receive(stdout)
         except (EOFError, BrokenPipeError) as error:
-            raise self._death(child, timer.finished.is_set()) from error
+            raise self._death(child, late) from error
         finally:
             timer.cancel()
+            timer.join()
+            if late.is_set():  # perhaps just after the answer; the next file gets a new child
+                self.close()
         if isinstance(answer, UnreadableFile):
             raise answer
         return cast("ParsedDocument", answer)
@@ -92,15 +96,20 @@ class Reader:
             )
         return self._child
 
-    def _death(self, child: subprocess.Popen[bytes], timed_out: bool) -> UnreadableFile:
+    def _death(self, child: subprocess.Popen[bytes], late: Event) -> UnreadableFile:
         self.close()
-        if timed_out:
+        if late.is_set():
             return UnreadableFile(
                 "timeout", f"took longer than {self._limits.seconds:.0f} s to read; split the file"
             )
         return UnreadableFile(
             "broken", f"reading it crashed ({_exit_name(child.returncode)}); repair or convert it"
         )
+
+
+def _end(child: subprocess.Popen[bytes], late: Event) -> None:
+    late.set()
+    child.kill()
 
 
 def _exit_name(code: int) -> str:

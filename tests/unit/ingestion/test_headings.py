@@ -88,6 +88,15 @@ def test_numbers_may_restart_in_each_part() -> None:
     ]  # fmt: skip
 
 
+def test_a_section_stands_below_a_part_also_where_the_text_begins_inside_a_part() -> None:
+    text = "\u00a7 1307.31 Native American Church\nPART 1308\n\u00a7 1308.01 Scope\n"
+
+    assert [(level, number) for level, number, _ in outline(text)][1:] == [
+        (1, "Part 1308"),
+        (2, "1308.01"),
+    ]
+
+
 def test_an_appendix_is_on_the_top_level_behind_the_last_section() -> None:
     text = "1. ONE\n1.1 Aa\n2. TWO\n2.1 Bb\nAPPENDIX A - FORMS\nA-1 Request\nA-2 Answer\n"
 

@@ -1,0 +1,126 @@
+"""Files on which readers fail, from public test suites; they lie beside the repository."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graph.errors import UnreadableFile
+from ingestion.parsed import ParsedDocument, ReadLimits
+from ingestion.read import Reader
+
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "hardfiles"
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not FOLDER.is_dir(), reason="../shared/data/hardfiles is not there"),
+]
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Reader]:
+    with Reader(ReadLimits(seconds=60)) as reader:
+        yield reader
+
+
+def read(reader: Reader, number: int) -> ParsedDocument:
+    (path,) = FOLDER.glob(f"h{number:02}_*")
+    return reader.read(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (1, "encrypted"),
+        (3, "no_text"),
+        (5, "empty"),
+        (7, "no_text"),
+        (8, "no_text"),
+        (10, "no_text"),
+        (38, "broken"),
+        (40, "broken"),
+        (53, "encrypted"),
+        (54, "broken"),
+        (65, "no_text"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_reason(
+    reader: Reader, number: int, status: str
+) -> None:
+    with pytest.raises(UnreadableFile) as raised:
+        read(reader, number)
+
+    assert raised.value.status == status
+
+
+@pytest.mark.parametrize("number", [31, 41, 42])
+def test_a_file_with_hardly_any_text_is_read_with_a_warning(reader: Reader, number: int) -> None:
+    assert read(reader, number).warnings
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("h*")), ids=lambda path: path.name)
+def test_no_file_crashes_or_hangs_the_reader(reader: Reader, path: Path) -> None:
+    try:
+        parsed = reader.read(path)
+    except UnreadableFile as error:
+        assert error.status not in ("timeout", "memory")
+    else:
+        assert "\x00" not in parsed.text
+        assert "\ufffe" not in parsed.text
+
+
+def test_ligatures_and_hyphens_are_folded(reader: Reader) -> None:
+    assert "ffifflstst" in read(reader, 15).text
+    assert "optionalhyphen" in read(reader, 16).text
+    assert "DARPA-BAA-15-58" in read(reader, 26).text
+    assert "September 29, 2015" in read(reader, 26).text
+
+
+def test_a_hyphen_that_was_dropped_at_a_line_end_does_not_part_the_word(reader: Reader) -> None:
+    assert "adipiscing" in read(reader, 17).text
+    assert "periodic" in read(reader, 19).text
+
+
+def test_codes_of_a_list_are_not_taken_for_page_numbers(reader: Reader) -> None:
+    assert "Acetorphine" in read(reader, 19).text
+
+
+def test_rows_of_a_long_table_are_all_there(reader: Reader) -> None:
+    assert read(reader, 23).text.count("Layoff") == 400
+
+
+def test_the_section_tree_is_that_of_the_bookmarks(reader: Reader) -> None:
+    numbers = [heading.number for heading in read(reader, 29).headings]
+
+    assert [n for n in numbers if n and n.startswith("Part")] == ["Part I", "Part II", "Part III"]
+    assert "3.1" in numbers
+
+
+def test_bookmarks_that_are_not_printed_give_no_headings(reader: Reader) -> None:
+    assert [h for h in read(reader, 30).headings if h.provenance == "bookmarks"] == []
+
+
+def test_numbers_of_lines_are_no_headings(reader: Reader) -> None:
+    assert read(reader, 24).headings == ()
+
+
+def test_a_contents_list_gives_no_sections(reader: Reader) -> None:
+    parsed = read(reader, 27)
+
+    assert not [h for h in parsed.headings if "...." in parsed.text[h.start : h.end]]
+    assert "contents lists" in " ".join(parsed.left_out)
+
+
+def test_encodings_are_told_by_the_bytes(reader: Reader) -> None:
+    assert "JIS" in read(reader, 56).text
+    assert (
+        "windows-1256" in read(reader, 58).warnings[0] or "cp1256" in read(reader, 58).warnings[0]
+    )
+    assert read(reader, 63).text.isascii()
+
+
+def test_text_before_the_first_heading_of_markdown_is_kept(reader: Reader) -> None:
+    parsed = read(reader, 66)
+
+    assert parsed.text[: parsed.headings[0].start].strip()
+    assert "<!--" not in parsed.text

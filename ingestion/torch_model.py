@@ -44,17 +44,7 @@ class TorchModel:
             ) from error
         self.model.eval()
         self.config = self._config()
-
-    @property
-    def tokenizer(self) -> "Tokenizer":
-        """The model's tokenizer, without the wrapping."""
-        tokenizer = getattr(self.model.tokenizer, "backend_tokenizer", None)
-        if tokenizer is None:
-            raise ConfigurationError(
-                f"The tokenizer of {self.model} gives no character offsets, which cutting text "
-                "into passages needs: give a model with a `tokenizer.json`."
-            )
-        return cast("Tokenizer", tokenizer)
+        self.tokenizer = self._tokenizer(folder)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32, as the model gives them: no prompt is put before the texts."""
@@ -64,6 +54,21 @@ class TorchModel:
     def features(self, texts: Sequence[str]) -> dict[str, Any]:
         """Return what the model's first module reads of a batch: tensors (n, tokens) by name."""
         return self.model.preprocess(list(texts))
+
+    def _tokenizer(self, folder: Path) -> "Tokenizer":
+        """Return a copy of the tokenizer that neither cuts nor pads, as the model's own does."""
+        from tokenizers import Tokenizer
+
+        backend = cast("Tokenizer | None", getattr(self.model.tokenizer, "backend_tokenizer", None))
+        if backend is None:
+            raise ConfigurationError(
+                f"The tokenizer in {folder} gives no character offsets, which cutting text into "
+                "passages needs: give a model with a `tokenizer.json`."
+            )
+        tokenizer: Tokenizer = Tokenizer.from_str(backend.to_str())
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
 
     def _config(self) -> EncoderConfig:
         prompts = self.model.prompts

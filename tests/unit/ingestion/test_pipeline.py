@@ -1,3 +1,4 @@
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,11 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import ModelError, StoreUnavailable, UsageError
+from graph.errors import ModelError, StoreUnavailable, UnreadableFile, UsageError
 from graph.model import FileOutcome, IngestedDocument, IngestRun, Vectors
-from ingestion.parsed import ReadLimits
+from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.pipeline import IngestOptions, batches, ingest
-from ingestion.prepare import Prepared
+from ingestion.prepare import Plan, Prepared, Task
+from ingestion.read_ahead import read_ahead
+from ingestion.read_child import read_here
+from ingestion.scope_map import GivenMetadata
+from ingestion.walk import SourceFile
 from tests.fakes import HashingEmbedder, MemoryStore
 from tests.graphs import make_document
 
@@ -52,8 +57,51 @@ def run(
     )
 
 
+def sorted_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.*") if path.is_file())
+
+
 def statuses(run: IngestRun) -> dict[str, str]:
     return {outcome.uri.rsplit("/", 1)[-1]: outcome.status for outcome in run.outcomes}
+
+
+class ReaderHere:
+    """Reads in this process; a process for each test would take a minute in all."""
+
+    def __init__(self, limits: ReadLimits) -> None:
+        self.limits = limits
+
+    def read(self, path: Path) -> ParsedDocument:
+        answer = read_here(path, self.limits)
+        if isinstance(answer, UnreadableFile):
+            raise answer
+        return answer
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class StuckReader(ReaderHere):
+    """Reads without end, until it is interrupted."""
+
+    def __init__(self, limits: ReadLimits) -> None:
+        super().__init__(limits)
+        self.interrupted = threading.Event()
+
+    def read(self, path: Path) -> ParsedDocument:
+        if path.name == "one.md":
+            return super().read(path)
+        assert self.interrupted.wait(10)
+        raise UnreadableFile("broken", "interrupted")
+
+    def interrupt(self) -> None:
+        self.interrupted.set()
+
+
+@pytest.fixture(autouse=True)
+def read_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingestion.read_ahead.Reader", ReaderHere)
 
 
 @pytest.fixture
@@ -267,6 +315,23 @@ def test_an_interruption_leaves_whole_documents_and_a_record_and_is_resumed(
     assert [o.status for o in store.runs[0].outcomes] == ["read", "read"]
     resumed = run(folder, store=store)
     assert sorted(statuses(resumed).values()) == ["read", "unchanged", "unchanged"]
+
+
+def test_an_interruption_does_not_wait_for_a_file_that_is_being_read(
+    folder: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck = StuckReader(ReadLimits())
+    monkeypatch.setattr("ingestion.read_ahead.Reader", lambda limits: stuck)
+    tasks = [Task(SourceFile(path, folder), GivenMetadata(), None) for path in sorted_files(folder)]
+    plan = Plan("default", "public", HashingEmbedder(), ReadLimits())
+    results = read_ahead(tasks, plan, jobs=1)
+
+    first = next(results)
+    results.close()
+
+    assert isinstance(first, Prepared)
+    assert first.document.title == "Paving"
+    assert stuck.interrupted.is_set()
 
 
 class FailingStore(MemoryStore):

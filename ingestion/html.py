@@ -50,8 +50,10 @@ def parse_html(data: bytes) -> ParsedDocument:
     metadata = _metadata(soup)
     title = soup.title.get_text() if soup.title else ""
     builder = TextBuilder()
-    for element in _main_elements(soup):
-        _remove_furniture(element)
+    elements = list(_main_elements(soup))
+    left_out = elements != [soup.body]
+    for element in elements:
+        left_out |= _remove_furniture(element)
         write_element(element, builder)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableFile("no_text", "the page has no main text, only menus or scripts")
@@ -65,7 +67,7 @@ def parse_html(data: bytes) -> ParsedDocument:
         media_type=HTML,
         engine=f"beautifulsoup4 ({decoded.encoding})",
         warnings=decoded.warnings,
-        left_out=("menus, page heads and feet",),
+        left_out=("menus, page heads and feet",) if left_out else (),
     )
 
 
@@ -96,10 +98,13 @@ def _main_elements(soup: BeautifulSoup) -> Iterator[Tag]:
     yield soup.body or soup
 
 
-def _remove_furniture(main: Tag) -> None:
-    for tag in [tag for tag in main.find_all(True) if _is_furniture(tag)]:
+def _remove_furniture(main: Tag) -> bool:
+    """Take menus and the like out of the main text; tell whether there were any."""
+    furniture = [tag for tag in main.find_all(True) if _is_furniture(tag)]
+    for tag in furniture:
         if not tag.decomposed:
             tag.decompose()
+    return bool(furniture)
 
 
 def _is_furniture(tag: Tag) -> bool:

@@ -1,5 +1,6 @@
 """Writes the text of HTML elements: headings, lists, tables and paragraphs in their order."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count, repeat
@@ -15,6 +16,10 @@ _SILENT = {
     "video", "select", "input", "textarea", "head", "map",
 }  # fmt: skip
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_HEADING_BUTTON = re.compile(
+    r"^\W*$|^\W*(?:pdf|link|permalink|edit|copy|top|back to top)\W*$", re.IGNORECASE
+)
+"""Links in a heading that are buttons."""
 _LISTS = {"ul", "ol", "menu"}
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div",
@@ -59,6 +64,8 @@ class _Writer:
         if name in _SILENT:
             return
         if name in _HEADINGS:
+            for link in tag.find_all("a", string=_HEADING_BUTTON):
+                link.extract()
             self._builder.heading(inline_text(tag), _HEADINGS[name], "markup")
         elif name == "pre":
             self._builder.end_block()

@@ -60,6 +60,19 @@ def test_headings_have_levels_numbers_and_positions() -> None:
     assert [parsed.text[h.start : h.end] for h in parsed.headings] == ["Rule", "1.2 Scope"]
 
 
+def test_a_button_in_a_heading_is_not_its_title() -> None:
+    parsed = page(
+        "<main><h2><a href=x>PDF</a>RCW 82.04 <a href=#a>\u00b6</a></h2><p>Text.</p></main>"
+    )
+
+    assert parsed.headings[0].title == "RCW 82.04"
+
+
+def test_what_was_left_out_is_told_only_where_something_was() -> None:
+    assert page("<nav>Menu</nav><p>Text.</p>").left_out
+    assert not page("<p>Text.</p>").left_out
+
+
 def test_rows_of_a_table_stay_rows() -> None:
     table = (
         "<table><caption>Fees</caption><tr><th>Kind<th>Fee</tr><tr><td>A<td>$ 5</tr>"

@@ -6,15 +6,17 @@ sentences are embedded: embedding takes nearly all of the time, and more of them
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agents.abbreviations import expanded, find_abbreviations
 from agents.answer import ABSTENTION
 from agents.passages import describe, disarm
 from agents.question import Question, parse
 from agents.quotable import Quotable, folded_words, quotables, similarity
 from agents.state import Draft
-from graph.model import Hit
+from graph.model import Hit, Passage
 from graph.ports import Embedder
 
 NOTICE = "The documents say, word for word (no chat model was used):"
@@ -34,9 +36,12 @@ MISMATCH_PENALTY = 0.2
 TORN_PENALTY = 0.15
 """For what is no whole sentence: a table's row, the end of a sentence."""
 SUPERSEDED_PENALTY = 0.05
+"""For an edition that is not the current one, nor the one that the question names."""
 
-SHORTLIST = 16
-"""Stretches to embed: with 12 or 32 of them the same sentences are chosen."""
+MOST_PASSAGES = 20
+"""Hits to quote from: the best ones."""
+SHORTLIST = 12
+"""Stretches to embed: with 32 of them the same sentences are chosen."""
 MOST_SENTENCES = 5
 MOST_WORDS = 150
 """Of all quotations together; the best one is quoted whatever its length."""
@@ -52,11 +57,11 @@ SUPPORT = 0.8
 
 Chosen on one half of two question sets with known answers, XQuAD's English part (588 questions) and
 that of Chroma's chunking evaluation without its financial corpus (182), each question asked twice:
-of all passages, and of all but those that answer it, which is the hardest kind of question without
-an answer, as the rest of the same article still matches. On the other half .8 answers 92% (86%) and
-abstains from 86% (49%) of the unanswerable ones; .7 would answer 96% (92%) and abstain from 74%
-(33%). Of 200 of these questions asked of agency documents, which do not treat them, none is
-answered.
+of all passages, and of all but those that answer it. The latter is the hardest kind of question
+without an answer, as the rest of the same article still matches. On the other half .8 answers 92%
+(86%) of the questions and abstains from 87% (49%) of the unanswerable ones; .7 would answer 96%
+(92%) and abstain from 75% (33%). Of 200 of these questions asked of agency documents, which do not
+treat them, none is answered.
 """
 
 
@@ -65,72 +70,93 @@ class Scored:
     """A stretch with how well it answers."""
 
     quotable: Quotable
+    fits: bool
+    """Whether it has what the question asks for: a figure, a time."""
     score: float
     """Compares stretches for one question."""
     support: float
     """Compares questions: without the rank, and with the words of section and title."""
 
 
-def extract(question: str, hits: Sequence[Hit], embedder: Embedder) -> Draft:
+def extract(text: str, hits: Sequence[Hit], embedder: Embedder) -> Draft:
     """Return the answer as quotations, each with its citation, or `ABSTENTION`.
 
     Raises:
         ModelError: The embedder failed.
     """
-    chosen = choose(score(parse(question), hits, embedder))
+    question = parse(text)
+    hits = hits[:MOST_PASSAGES]
+    chosen = choose(question, score(question, hits, embedder))
     lines = [f"- “{disarm(one.quotable.text)}” [Source {one.quotable.n}]" for one in chosen]
-    text = "\n".join([NOTICE, "", *lines]) if lines else ABSTENTION
-    return Draft(text=text, extractive=True, shown=len(hits), llm_calls=0, tokens=0)
+    answer = "\n".join([NOTICE, "", *lines]) if lines else ABSTENTION
+    return Draft(text=answer, extractive=True, shown=len(hits), llm_calls=0, tokens=0)
 
 
 def score(question: Question, hits: Sequence[Hit], embedder: Embedder) -> list[Scored]:
     """Score the likeliest stretches, best first; equal ones stay in the order of the hits."""
-    candidates = quotables(hits)
+    candidates = _candidates(question, hits)
     if not candidates:
         return []
-    weights = _weights(question.words, candidates)
-    lexical = {
-        one: COVERAGE_WEIGHT * _coverage(one.words, weights) + _bonus(question, one)
-        for one in candidates
-    }
-    likeliest = sorted(candidates, key=lambda one: -(lexical[one] + RANK_WEIGHT / one.rank))
+    frames = [f"{describe(hit.passage)}\n{hit.passage.heading}" for hit in hits]
+    lexicon = find_abbreviations(question.text, [*(hit.passage.text for hit in hits), *frames])
+    words = {one: expanded(one.words, lexicon) for one in candidates}
+    weights = _weights(question.words, list(words.values()))
+    form = {one: _form(question, one) for one in candidates}
+    lexical = {one: COVERAGE_WEIGHT * _coverage(words[one], weights) for one in candidates}
+    rank = {one: RANK_WEIGHT / one.rank for one in candidates}
+    likeliest = sorted(candidates, key=lambda one: -(lexical[one] + form[one] + rank[one]))
     likeliest = likeliest[:SHORTLIST]
     vectors = embedder.embed([one.text for one in likeliest])
     cosines: list[float] = (vectors @ embedder.embed_query(question.text)).tolist()
-    frames = [frozenset(folded_words(f"{describe(h.passage)} {h.passage.heading}")) for h in hits]
     scored: list[Scored] = []
     for one, cosine in zip(likeliest, cosines, strict=True):
-        framed = COVERAGE_WEIGHT * _coverage(one.words | frames[one.n - 1], weights)
-        support = cosine + framed + _bonus(question, one)
-        scored.append(Scored(one, cosine + lexical[one] + RANK_WEIGHT / one.rank, support))
+        framed = words[one] | expanded(frozenset(folded_words(frames[one.n - 1])), lexicon)
+        support = cosine + COVERAGE_WEIGHT * _coverage(framed, weights) + form[one]
+        fits = question.is_met_by(one.text)
+        scored.append(Scored(one, fits, cosine + lexical[one] + form[one] + rank[one], support))
     return sorted(scored, key=lambda one: -one.score)
 
 
-def choose(scored: Sequence[Scored]) -> list[Scored]:
+def choose(question: Question, scored: Sequence[Scored]) -> list[Scored]:
     """Take the best, and others nearly as good that add something; in an order to read them.
 
     What comes from one passage stays together and in its order; the best one's passage is first.
     """
     if not scored or scored[0].support < SUPPORT:
         return []
+    good = [one for one in scored if one.score >= scored[0].score - MARGIN]
+    fitting = [one for one in good if one.fits]
+    if question.wants_a_figure and not fitting:
+        return []
     chosen: list[Scored] = []
     room = MOST_WORDS
-    for one in scored:
-        if len(chosen) == MOST_SENTENCES or one.score < scored[0].score - MARGIN:
-            break
+    for one in fitting or good:
         length = len(one.quotable.text.split())
         repeated = any(_repeats(one.quotable, other.quotable) for other in chosen)
-        if not repeated and (length <= room or not chosen):
+        if not repeated and (length <= room or not chosen) and len(chosen) < MOST_SENTENCES:
             chosen.append(one)
             room -= length
     order = {n: i for i, n in reversed(list(enumerate(one.quotable.n for one in chosen)))}
     return sorted(chosen, key=lambda one: (order[one.quotable.n], one.quotable.position))
 
 
-def _weights(words: Iterable[str], candidates: Sequence[Quotable]) -> dict[str, float]:
+def _candidates(question: Question, hits: Sequence[Hit]) -> list[Quotable]:
+    """Return what can be quoted; only from the edition that the question names, if it was found."""
+    named = [_names(question, hit.passage) for hit in hits]
+    if not any(named):
+        return quotables(hits, [hit.passage.is_current for hit in hits])
+    return [one for one in quotables(hits, named) if one.preferred]
+
+
+def _names(question: Question, passage: Passage) -> bool:
+    """Tell whether the question names the passage's edition."""
+    return not question.editions.isdisjoint(re.findall(r"\d+(?:\.\d+)*", passage.edition or ""))
+
+
+def _weights(words: Iterable[str], candidates: Sequence[frozenset[str]]) -> dict[str, float]:
     """Weigh each word of the question by how rare it is among the candidates (idf)."""
     return {
-        word: math.log(1 + len(candidates) / (0.5 + sum(word in one.words for one in candidates)))
+        word: math.log(1 + len(candidates) / (0.5 + sum(word in one for one in candidates)))
         for word in words
     }
 
@@ -141,18 +167,18 @@ def _coverage(words: frozenset[str], weights: Mapping[str, float]) -> float:
     return sum(weights[word] for word in weights if word in words) / total if total else 0.0
 
 
-def _bonus(question: Question, one: Quotable) -> float:
+def _form(question: Question, one: Quotable) -> float:
     """Return what a stretch gains or loses by its form."""
-    bonus = 0.0
+    form = -TORN_PENALTY * (not one.whole) - SUPERSEDED_PENALTY * (not one.preferred)
     if question.literals:
         text = one.text.lower()
         found = sum(literal in text for literal in question.literals)
-        bonus += LITERAL_WEIGHT * found / len(question.literals)
+        form += LITERAL_WEIGHT * found / len(question.literals)
     if question.opening and question.opening.match(one.text):
-        bonus += DEFINITION_WEIGHT
-    if question.wants and not question.wants.search(one.text):
-        bonus -= MISMATCH_PENALTY
-    return bonus - TORN_PENALTY * (not one.whole) - SUPERSEDED_PENALTY * (not one.current)
+        form += DEFINITION_WEIGHT
+    if not question.is_met_by(one.text):
+        form -= MISMATCH_PENALTY
+    return form
 
 
 def _repeats(a: Quotable, b: Quotable) -> bool:

@@ -47,23 +47,28 @@ class Quotable:
     """Its words, folded."""
     whole: bool
     """Whether it reads as a sentence rather than as a heading, a cell or a torn-off end."""
-    current: bool
-    """False when a newer edition is in the collection."""
+    preferred: bool
+    """Whether it is of the edition that the answer should go by."""
     rank: int
     """Best rank of the passages that have it, 1-indexed."""
 
 
-def quotables(hits: Sequence[Hit]) -> list[Quotable]:
+def quotables(hits: Sequence[Hit], preferred: Sequence[bool]) -> list[Quotable]:
     """Return what can be quoted from the hits, each wording once, in order of source and position.
 
-    Of two editions' wordings the current one's stays, else the one that ranks higher.
+    Editions repeat each other: of two nearly equal wordings the preferred edition's stays, else the
+    one that ranks higher.
+
+    Args:
+        hits: Best first.
+        preferred: For each hit, whether it is of the edition that the answer should go by.
     """
     kept: list[Quotable] = []
-    for n, hit in enumerate(hits, start=1):
+    for n, (hit, prefer) in enumerate(zip(hits, preferred, strict=True), start=1):
         for position, (text, whole) in enumerate(_stretches(hit.passage.text)):
             text = _BULLET.sub("", text)
             words = frozenset(folded_words(text))
-            new = Quotable(n, position, text, words, whole, hit.passage.is_current, rank=n)
+            new = Quotable(n, position, text, words, whole, prefer, rank=n)
             if _says_something(new):
                 _keep(kept, new)
     return sorted(kept, key=lambda quotable: (quotable.n, quotable.position))
@@ -89,7 +94,7 @@ def _says_something(one: Quotable) -> bool:
 def _keep(kept: list[Quotable], new: Quotable) -> None:
     for i, old in enumerate(kept):
         if similarity(old.words, new.words) >= _SAME:
-            if new.current and not old.current:
+            if new.preferred and not old.preferred:
                 kept[i] = replace(new, rank=min(old.rank, new.rank))
             return
     kept.append(new)
@@ -144,7 +149,9 @@ def _list(text: str, lead: Sentence, items: Sequence[Sentence]) -> Iterator[tupl
 
 
 def _with_context(text: str, before: Sentence | None, sentence: Sentence) -> str:
-    if before is None or not _LEANS.match(sentence.text) or not _is_whole(before):
+    if before is None or before.in_list or not _is_whole(before):
+        return sentence.text
+    if not _LEANS.match(sentence.text):
         return sentence.text
     together = one_line(text[before.start : sentence.end])
     return together if len(together.split()) <= _LONGEST_WITH_CONTEXT else sentence.text

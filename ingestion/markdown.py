@@ -1,6 +1,7 @@
 """Reads Markdown, also as written for Jekyll and Hugo, by way of the HTML that it stands for."""
 
 import re
+from typing import cast
 
 from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
@@ -15,6 +16,13 @@ from ingestion.media import MARKDOWN
 from ingestion.parsed import ParsedDocument
 from ingestion.templates import clear_templates
 
+_TABLE_RULE = re.compile(
+    r"^(?P<head>[^\n]*\|[^\n]*)\n[ ]{0,3}\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|?[ \t]*$",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]+\)")
+_STRONG = re.compile(r"\*\*([^*\n]+)\*\*")
+"""Markdown that people write inside HTML, where only some renderers see it."""
 _FENCE = re.compile(
     r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -30,9 +38,8 @@ def parse_markdown(data: bytes) -> ParsedDocument:
     source = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     front = read_front_matter(source)
     body = _clear_outside_fences(source[front.length :], dict(front.fields))
-    html = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(body)
     builder = TextBuilder()
-    write_element(BeautifulSoup(html, "lxml"), builder)
+    write_element(BeautifulSoup(_html(body), "lxml"), builder)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableFile("no_text", "there is no text below the front matter")
     warnings = (*decoded.warnings, *([front.warning] if front.warning else []))
@@ -49,10 +56,33 @@ def parse_markdown(data: bytes) -> ParsedDocument:
     )
 
 
+def _html(markdown: str) -> str:
+    """Render Markdown as those dialects do that are laxer than CommonMark."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        if token.type == "code_block" and token.content.lstrip().startswith("<"):
+            token.type = "html_block"  # indented below a list or an empty line of a table
+        if token.type == "html_block":
+            token.content = _STRONG.sub(r"\1", _LINK.sub(r"\1", token.content))
+    return cast("str", parser.renderer.render(tokens, parser.options, {}))
+
+
 def _clear_outside_fences(markdown: str, fields: dict[str, str]) -> str:
     parts: list[str] = []
     at = 0
     for fence in _FENCE.finditer(markdown):
-        parts += [clear_templates(markdown[at : fence.start()], fields), fence[0]]
+        parts += [_cleared(markdown[at : fence.start()], fields), fence[0]]
         at = fence.end()
-    return "".join([*parts, clear_templates(markdown[at:], fields)])
+    return "".join([*parts, _cleared(markdown[at:], fields)])
+
+
+def _cleared(markdown: str, fields: dict[str, str]) -> str:
+    return _TABLE_RULE.sub(_with_as_many_columns, clear_templates(markdown, fields))
+
+
+def _with_as_many_columns(rule: re.Match[str]) -> str:
+    """Give the rule below a table's head as many columns as the head, or it is no table."""
+    head = rule["head"]
+    columns = len(re.findall(r"(?<!\\)\|", head.strip().strip("|"))) + 1
+    return f"{head}\n{'|---' * columns}|"

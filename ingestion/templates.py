@@ -10,6 +10,7 @@ from collections.abc import Mapping
 _ATTRIBUTES = re.compile(r"\{:[^{}\n]*\}|[ \t]*\{#[\w-]+\}")
 _LIQUID_TAG = re.compile(r"\{%-?\s*(.*?)-?%\}", re.DOTALL)
 _HUGO_TAG = re.compile(r"\{\{[<%]\s*(.*?)[%>]\}\}", re.DOTALL)
+_LINK_TARGET = re.compile(r"\]\(\s*(?:\{%.*?%\}|\{\{.*?\}\})")
 _VARIABLE = re.compile(r"\{\{(?![<%])(.*?)\}\}", re.DOTALL)
 _PAGE_FIELD = re.compile(r"\s*page\.([\w-]+)\s*")
 _TEXT_ARGUMENT = re.compile(
@@ -28,7 +29,7 @@ def clear_templates(markdown: str, fields: Mapping[str, str]) -> str:
         markdown: Text outside of fenced code.
         fields: Front matter; `{{ page.version }}` is replaced by its value.
     """
-    text = _COMMENT.sub("", markdown)
+    text = _LINK_TARGET.sub("](#", _COMMENT.sub("", markdown))
     text = _HUGO_TAG.sub(_arguments, text)
     text = _LIQUID_TAG.sub(_arguments, text)
     text = _VARIABLE.sub(lambda match: _value(match, fields), text)
@@ -41,6 +42,8 @@ def _arguments(tag: re.Match[str]) -> str:
     """Return the texts that a tag carries; tags of the template language itself carry none."""
     texts = [match[1] or match[2] or "" for match in _TEXT_ARGUMENT.finditer(tag[1])]
     spaced = [text.replace('\\"', '"').replace("\\'", "'").strip() for text in texts]
+    if tag.string[: tag.start()].endswith("["):  # the text of a link
+        return " ".join(spaced)
     joined = "\n\n".join(text for text in spaced if text)
     return f"\n\n{joined}\n\n" if joined else ""
 

@@ -117,3 +117,30 @@ def test_only_front_matter_is_refused() -> None:
         md("---\ntitle: Redirect\n---\n\n{% include redirect.html %}\n")
 
     assert raised.value.status == "no_text"
+
+
+def test_a_table_whose_rule_has_another_number_of_columns_is_a_table() -> None:
+    assert md("|FAL|Requirement|\n|:--:|----|----|\n|1|Signed.|\n").text == (
+        "FAL | Requirement\n1 | Signed."
+    )
+
+
+def test_html_that_is_indented_is_no_source_code() -> None:
+    table = "<table>\n  <tr>\n    <td>A</td>\n\n    <td>B</td>\n  </tr>\n</table>\n"
+
+    assert md(table).text == "A | B"
+
+
+def test_links_inside_html_keep_their_text_only() -> None:
+    assert md("<p>See [Section 7](x.html#7) **now**.</p>").text == "See Section 7 now."
+
+
+@pytest.mark.parametrize(
+    "target", ['{{< ref "a.md" >}}', '{{< ref "a.md" >}} "A title"', "{{ site.baseurl }}/a/b"]
+)
+def test_a_link_to_what_a_template_fills_in_keeps_its_text(target: str) -> None:
+    assert md(f"See [the rule]({target}) now.").text == "See the rule now."
+
+
+def test_a_picture_inside_a_link_is_told_by_its_description() -> None:
+    assert md('[{{< img src="a.png" alt="A card" >}}](https://x.gov/)').text == "A card"

@@ -1,5 +1,6 @@
 """`milepost documents`: what is in the graph, and taking documents out of it."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +85,10 @@ def show(
 
 @app.command()
 def remove(
-    names: Names, collection: options.Collection = "default", json: options.Json = False
+    names: Names,
+    collection: options.Collection = "default",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: options.Json = False,
 ) -> None:
     """Take documents out of the graph, with all of their sections and chunks.
 
@@ -95,12 +99,22 @@ def remove(
 
     with wiring.open_store(settings.load()) as store:
         ids = sorted({id for name in names for id in _find(store, collection, name)})
+        if not yes:
+            _confirm(f"Remove {len(ids):,} documents from collection {collection!r}?")
         removed = store.remove(ids)
         store.finish(collection)
     if json:
         print_json({"removed": removed, "ids": ids})
     else:
         console().print(f"Removed {removed:,} documents.")
+
+
+def _confirm(question: str) -> None:
+    from graph.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody is here to answer: add --yes.")
+    typer.confirm(question, abort=True, err=True)
 
 
 def _find(store: "Store", collection: str, name: str) -> list[str]:

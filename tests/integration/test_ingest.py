@@ -1,0 +1,212 @@
+"""Ingestion into a real Neo4j, with the reading process and the fake embedder."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from neo4j import Driver
+
+from graph.errors import StoreUnavailable
+from graph.model import FileOutcome, IngestRun
+from graph.server.options import Connection
+from graph.store import GraphStore
+from ingestion.pipeline import IngestOptions, ingest
+from tests.fakes import HashingEmbedder
+
+pytestmark = pytest.mark.neo4j
+
+ROOT = Path(__file__).parents[2]
+
+GRAPH = """
+MATCH (n:Document|Section|Chunk|Scope)
+RETURN labels(n) AS labels, n {.*, ingested_at: null} AS properties
+"""
+RELATIONSHIPS = """
+MATCH (a:Document|Section|Chunk|Scope)-[r]->(b)
+RETURN type(r) AS type, properties(r) AS properties,
+       coalesce(a.id, a.name) AS from, coalesce(b.id, b.name) AS to
+"""
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from graph.store import GraphStore
+from ingestion.pipeline import IngestOptions, ingest
+from tests.fakes import HashingEmbedder
+from tests.integration.test_ingest import Silent
+
+
+class Slow(HashingEmbedder):
+    def embed(self, texts):
+        time.sleep(0.2)
+        return super().embed(texts)
+
+
+uri, username, password, folder = sys.argv[1:]
+with GraphStore(uri, (username, password)) as store:
+    ingest([Path(folder)], store=store, embedder=Slow(), cache=None,
+           options=IngestOptions(batch_chunks=4), progress=Silent())
+"""
+
+
+class Silent:
+    def started(self, files: int, size: int) -> None: ...
+
+    def embedded(self, chunks: int, size: int) -> None: ...
+
+    def done(self, outcome: FileOutcome, size: int) -> None: ...
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for n in range(12):
+        sections = "".join(
+            f"## {k} Part {k}\n\nDocument {n} says of part {k} that {'asphalt ' * 30}is hot.\n\n"
+            for k in range(1, 4)
+        )
+        file = tmp_path / f"scope{n % 3}" / f"document{n:02}.md"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"# Document {n}\n\n{sections}", encoding="utf-8")
+    return tmp_path
+
+
+def run(folder: Path, store: GraphStore) -> IngestRun:
+    return ingest(
+        [folder],
+        store=store,
+        embedder=HashingEmbedder(),
+        cache=None,
+        options=IngestOptions(batch_chunks=10),
+        progress=Silent(),
+    )
+
+
+def snapshot(driver: Driver) -> list[str]:
+    """Everything in the graph but the runs and the time of ingestion."""
+    nodes = driver.execute_query(GRAPH).records
+    relationships = driver.execute_query(RELATIONSHIPS).records
+    return sorted(repr(sorted(record.data().items())) for record in [*nodes, *relationships])
+
+
+def empty(driver: Driver) -> None:
+    driver.execute_query("MATCH (n) WHERE NOT n:Migration AND NOT n:Embedder DETACH DELETE n")
+
+
+def counts(driver: Driver) -> dict[str, int]:
+    query = "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS number"
+    return {record["label"]: record["number"] for record in driver.execute_query(query).records}
+
+
+def statuses(outcomes: Sequence[FileOutcome]) -> set[str]:
+    return {outcome.status for outcome in outcomes}
+
+
+def test_the_same_folder_again_changes_nothing_in_the_graph(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver
+) -> None:
+    first = run(folder, graph_store)
+    before = snapshot(neo4j_driver)
+
+    again = run(folder, graph_store)
+
+    assert statuses(first.outcomes) == {"read"}
+    assert statuses(again.outcomes) == {"unchanged"}
+    assert snapshot(neo4j_driver) == before
+    assert counts(neo4j_driver)["Document"] == 12
+
+
+def test_a_changed_file_leaves_nothing_of_its_old_content(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver
+) -> None:
+    run(folder, graph_store)
+    file = folder / "scope0" / "document00.md"
+    file.write_text("# Document 0\n\nGravel is cold.\n", encoding="utf-8")
+
+    changed = run(folder, graph_store)
+
+    assert [o.status for o in changed.outcomes].count("replaced") == 1
+    after = snapshot(neo4j_driver)
+    empty(neo4j_driver)
+    run(folder, graph_store)
+    assert snapshot(neo4j_driver) == after
+
+
+def test_a_removed_document_leaves_nothing_behind(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver
+) -> None:
+    run(folder, graph_store)
+    file = folder / "scope2" / "document02.md"
+    states = graph_store.document_states("default")
+
+    removed = graph_store.remove([states[file.as_uri()].id])
+    graph_store.finish("default")
+
+    assert removed == 1
+    after = snapshot(neo4j_driver)
+    empty(neo4j_driver)
+    file.unlink()
+    run(folder, graph_store)
+    assert snapshot(neo4j_driver) == after
+
+
+def test_every_file_of_a_run_is_in_the_graph_with_its_fate(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver
+) -> None:
+    (folder / "empty.txt").write_bytes(b"")
+
+    found = run(folder, graph_store)
+
+    query = """
+    MATCH (r:IngestRun {id: $id})
+    RETURN COUNT { (r)-[:READ]->(:Document) } AS read,
+           [(r)-[:REFUSED]->(f) | [f.uri, f.code]] AS refused
+    """
+    [record] = neo4j_driver.execute_query(query, id=found.id).records
+    assert record["read"] == 12
+    assert record["refused"] == [[(folder / "empty.txt").as_uri(), "empty"]]
+
+
+def test_killed_at_any_moment_and_run_again_gives_the_graph_of_an_undisturbed_run(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver, neo4j_server: Connection
+) -> None:
+    run(folder, graph_store)
+    undisturbed = snapshot(neo4j_driver)
+    empty(neo4j_driver)
+    server = (neo4j_server.uri, neo4j_server.username, neo4j_server.password)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, *server, str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as child:
+        wait_for_documents(neo4j_driver, 3, child)
+        child.send_signal(signal.SIGKILL)
+    partly = counts(neo4j_driver)["Document"]
+    resumed = run(folder, graph_store)
+
+    assert 3 <= partly < 12
+    assert [o.status for o in resumed.outcomes].count("unchanged") >= partly
+    assert snapshot(neo4j_driver) == undisturbed
+
+
+def wait_for_documents(driver: Driver, number: int, child: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while counts(driver).get("Document", 0) < number:
+        assert child.poll() is None, "ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_server_that_is_down_is_one_clear_error(folder: Path) -> None:
+    with (
+        GraphStore("bolt://127.0.0.1:9", ("neo4j", "x"), retry_seconds=1) as store,
+        pytest.raises(StoreUnavailable) as raised,
+    ):
+        run(folder, store)
+
+    assert "\n" not in str(raised.value)

@@ -11,7 +11,7 @@ from eval.stats import Comparison, Estimate, compare, estimate, holm
 from graph.errors import UsageError
 
 CEILING = "ceiling"
-TABLE_MEASURES = ("P@1", "P@3", "P@10", "R@10", "IE@3", "PxR@3", "nDCG@10", "MRR@10")
+TABLE_MEASURES = ("P@1", "P@3", "P@10", "R@10", "IE@3", "PxR@3", "nDCG@10", "Route@1")
 COMPARED_MEASURES = ("P@10", "R@10", "IE@3")
 """Few, as each comparison more makes Holm's correction stricter for all."""
 
@@ -23,7 +23,7 @@ class Line:
     system: str
     """With the name of its file where several files have it."""
     estimates: Mapping[str, Estimate]
-    """By measure."""
+    """By measure; without those that the system cannot have, such as Route@1 without a router."""
     milliseconds: float | None
     """Median of what a caller waits for an answer; None for the ceiling."""
 
@@ -62,10 +62,9 @@ def table(files: Mapping[Path, Results], measures: Sequence[str] = ()) -> list[L
     runs = _runs(files)
     seed = next(iter(files.values())).seed
     known = _known_measures(runs, measures)
-    usual = [m for m in known if m in TABLE_MEASURES or m.startswith("Route")]
-    shown = list(measures) or sorted(usual, key=_table_place)
+    shown = list(measures) or [measure for measure in TABLE_MEASURES if measure in known]
     return [
-        Line(name, {m: _estimate(run.scores, m, seed) for m in shown}, run.milliseconds)
+        Line(name, _estimates(run.scores, shown, seed), run.milliseconds)
         for name, run in runs.items()
     ]
 
@@ -143,9 +142,11 @@ def _known_measures(runs: Mapping[str, _Run], wanted: Sequence[str]) -> list[str
     return known
 
 
-def _table_place(measure: str) -> int:
-    is_usual = measure in TABLE_MEASURES
-    return TABLE_MEASURES.index(measure) if is_usual else len(TABLE_MEASURES)
+def _estimates(
+    scores: Mapping[str, QuestionScores], measures: Sequence[str], seed: int
+) -> dict[str, Estimate]:
+    found = {measure: _estimate(scores, measure, seed) for measure in measures}
+    return {measure: one for measure, one in found.items() if one.n or not scores}
 
 
 def _estimate(scores: Mapping[str, QuestionScores], measure: str, seed: int) -> Estimate:

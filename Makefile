@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # uv does not compile by default, and importing uncompiled torch takes three times as long.
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: demo test check setup format lock clean
+.PHONY: demo test check bench setup format lock clean
 
 setup: $(VENV)/.installed
 
@@ -18,6 +18,9 @@ demo: setup
 
 test: setup
 	$(BIN)/pytest
+
+bench: setup
+	$(BIN)/python -m eval.bench.foundation
 
 check: setup
 	$(BIN)/ruff format --check .

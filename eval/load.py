@@ -4,6 +4,7 @@ Texts take the road of ingested files: the same splitter, embedder and vector ca
 writes only what changed, and removes what is no longer in the set.
 """
 
+import codecs
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -157,7 +158,8 @@ def _prepare_changed(
 
 
 def _parse_text(source: SourceDocument) -> ParsedDocument:
-    parsed = parse_text((source.text or "").encode())
+    # A byte order mark, or the reader would guess an encoding where the text holds NULs.
+    parsed = parse_text(codecs.BOM_UTF8 + (source.text or "").encode())
     if not any(character.isalnum() for character in parsed.text):
         raise UnreadableFile("no_text", "the text holds no letters or figures")
     return parsed

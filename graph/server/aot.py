@@ -5,12 +5,14 @@ jars and this Java runtime only (JEP 483 and 515).
 """
 
 import hashlib
-import tempfile
+import shutil
+import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from graph.errors import MilepostError
+from filelock import FileLock
+
+from graph.errors import MilepostError, ServerError
 from graph.server import java, ports, process
 from graph.server.home import Home, Ports
 from graph.server.options import Progress, ServerOptions
@@ -20,25 +22,23 @@ from graph.server.probe import wait_for_answer, wait_for_browser
 _KEPT = 3
 """Caches of other environments that share the folder; 125 MB each."""
 _WRITE_SECONDS = 300
+_RETRY_SECONDS = 24 * 3600
 _FIRST_PORT = 27_600
 
 
 def options(options: ServerOptions, jars: Sequence[Path], progress: Progress) -> list[str]:
     """Return the Java options that use the cache, which is made if there is none yet.
 
-    A cache that cannot be made is no failure: the server starts without, and the empty file
-    keeps the next start from trying again.
+    A cache that cannot be made is no failure: the server starts without, and an empty file keeps
+    other starts on the same day from trying again.
     """
-    path = cache_file(options.cache_dir, jars)
-    if not path.exists():
-        progress("Preparing quick starts (once, about half a minute)", None, None)
+    path = cache_file(options.cache_dir.resolve(), jars)
+    if _is_wanted(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _make(path, options, jars)
-        except MilepostError as error:
-            progress(f"Starts will take a little longer: {error}", None, None)
-            path.touch()
-        _remove_old(path.parent)
+        progress("Preparing quick starts (once, about half a minute)", None, None)
+        with FileLock(path.parent / "training.lock"):
+            if _is_wanted(path):  # another process may have made it meanwhile
+                _make_or_mark(path, options, jars, progress)
     return [f"-XX:AOTCache={path}"] if path.stat().st_size else []
 
 
@@ -50,26 +50,53 @@ def cache_file(cache_dir: Path, jars: Sequence[Path]) -> Path:
     return cache_dir / "aot" / f"{name}.aot"
 
 
-def _make(path: Path, options: ServerOptions, jars: Sequence[Path]) -> None:
-    with tempfile.TemporaryDirectory(dir=path.parent, ignore_cleanup_errors=True) as folder:
-        home = Home(Path(folder).resolve() / "neo4j")
-        made = Path(folder) / path.name
-        bolt = ports.choose(_FIRST_PORT)
-        chosen = Ports(bolt=bolt, http=ports.choose(bolt + 1))
-        recording = [f"-XX:AOTCacheOutput={made}"]
-        connection = prepare(home, replace(options, uri=None), chosen, jars, recording)
-        server = process.launch(home)
-        try:
-            wait_for_answer(connection, options.start_seconds, server.is_running)
-            wait_for_browser(chosen.http, server.is_running)
-        finally:
-            process.stop(server, _WRITE_SECONDS)
-        if not made.exists():
-            raise MilepostError("Java wrote no start-up cache")
-        made.replace(path)
+def _is_wanted(path: Path) -> bool:
+    if not path.exists():
+        return True
+    failed = path.stat().st_size == 0
+    return failed and time.time() - _modified(path) > _RETRY_SECONDS
 
 
-def _remove_old(folder: Path) -> None:
-    newest_first = sorted(folder.glob("*.aot"), key=lambda p: p.stat().st_mtime, reverse=True)
-    for path in newest_first[_KEPT:]:
-        path.unlink()
+def _make_or_mark(
+    path: Path, options: ServerOptions, jars: Sequence[Path], progress: Progress
+) -> None:
+    home = Home(path.parent / "training")
+    try:
+        _remove(home)  # what a killed process left behind
+        _make(path, home, options, jars)
+    except MilepostError as error:
+        progress(f"Starts will take a little longer: {error}", None, None)
+        path.touch()
+    finally:
+        _remove(home)
+    newest_first = sorted(path.parent.glob("*.aot"), key=_modified, reverse=True)
+    for old in newest_first[_KEPT:]:
+        old.unlink()
+
+
+def _make(path: Path, home: Home, options: ServerOptions, jars: Sequence[Path]) -> None:
+    bolt = ports.choose(_FIRST_PORT)
+    chosen = Ports(bolt=bolt, http=ports.choose(bolt + 1))
+    made = home.root / path.name
+    connection = prepare(home, options, chosen, jars, [f"-XX:AOTCacheOutput={made}"])
+    server = process.launch(home)
+    try:
+        wait_for_answer(connection, options.start_seconds, server.is_running)
+        wait_for_browser(chosen.http, server.is_running)
+    finally:
+        process.stop(server, _WRITE_SECONDS)
+    if not made.exists():
+        raise ServerError(f"Java wrote no start-up cache to {path.parent}")
+    made.replace(path)
+
+
+def _remove(home: Home) -> None:
+    server = process.find(home)
+    if server is not None:
+        process.stop(server, seconds=0)
+    if home.root.exists():
+        shutil.rmtree(home.root)
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime

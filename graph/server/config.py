@@ -33,7 +33,7 @@ def settings(options: ServerOptions, ports: Ports) -> dict[str, str]:
         "db.tx_log.rotation.size": "64m",
         "db.tx_log.rotation.retention_policy": "1 days 256M",
         "internal.dbms.bolt.netty_server_shutdown_timeout": "100ms",
-        "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
+        "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "0s",
     }
 
 

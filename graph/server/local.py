@@ -14,8 +14,10 @@ from graph.server.prepare import USERNAME, connection, prepare
 from graph.server.probe import PortTaken, explain_death, wait_for_answer, wait_for_browser
 
 _PORT_TRIES = 3
-_DATA_MB = 300
+_NEW_GRAPH_MB = 300
 """Room for an empty graph and its transaction logs."""
+_OLD_GRAPH_MB = 50
+"""Room to recover and to write a checkpoint."""
 _CACHE_MB = 400
 """Room for the jars and Java's cache of them."""
 
@@ -40,11 +42,15 @@ def start(options: ServerOptions, progress: Progress = silent) -> Connection:
     home = home_of(options)
     with home.locked(progress, options.start_seconds):
         for _ in range(_PORT_TRIES):
-            server = process.find(home) or _launch(home, options, progress)
             try:
+                server = process.find(home) or _launch(home, options, progress)
                 return _wait(home, server, options.start_seconds)
             except PortTaken as error:
                 progress(str(error), None, None)
+            except OSError as error:
+                raise ServerError(
+                    f"Cannot start Neo4j in {home.root}: {error}. Mend that and try again."
+                ) from error
     raise ServerError(
         f"Other programs took Neo4j's ports {_PORT_TRIES} times while it started: "
         "choose quieter ones with MILEPOST_BOLT_PORT and MILEPOST_HTTP_PORT."
@@ -148,7 +154,7 @@ def _wait(home: Home, server: psutil.Process, seconds: float) -> Connection:
             raise explain_death(text, str(home.console))
         raise ServerError(
             f"Neo4j has not answered for {seconds:.0f} seconds but is still starting; "
-            f"look into {home.console} and try again."
+            f"look into {home.console.parent} and try again."
         )
     wait_for_browser(known.http, lambda: process.is_ours(server, home))
     return replace(address, version=version)
@@ -182,7 +188,8 @@ def _choose_ports(home: Home, options: ServerOptions, progress: Progress) -> Por
 
 
 def _require_room(home: Home, options: ServerOptions) -> None:
-    _require_disk(home.root, _DATA_MB, "MILEPOST_DATA_DIR")
+    needed = _OLD_GRAPH_MB if home.graph.exists() else _NEW_GRAPH_MB
+    _require_disk(home.root, needed, "MILEPOST_DATA_DIR")
     if jars.missing(repository_of(options)):
         existing = next(p for p in (options.cache_dir, *options.cache_dir.parents) if p.exists())
         _require_disk(existing, _CACHE_MB, "MILEPOST_CACHE_DIR")

@@ -1,5 +1,6 @@
 """Ask a server whether it is there, and read from its log why it is not."""
 
+import logging
 import re
 import time
 from collections.abc import Callable
@@ -13,6 +14,9 @@ from graph.server.options import Connection
 from graph.server.ports import is_open
 
 _PAUSE = 0.1
+_OPEN_SECONDS = 20
+"""A graph is opened, recovery included, before the server listens; this is for good measure."""
+_NO_LOG = logging.NullHandler()
 _REASONS = (
     (r"No space left on device|Disk quota", "the disk is full: free some space"),
     (
@@ -34,6 +38,8 @@ def ask_version(connection: Connection) -> str:
     Raises:
         StoreUnavailable: It does not answer, or refuses the password.
     """
+    # A server that goes away while it is asked is no news to the user: see `explain_death`.
+    logging.getLogger("neo4j").addHandler(_NO_LOG)
     auth = (connection.username, connection.password)
     try:
         with (
@@ -61,16 +67,27 @@ def wait_for_answer(
 
     Raises:
         StoreUnavailable: It refuses the password.
+        ServerError: It runs, but cannot open the graph.
     """
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    opening = None
+    while time.monotonic() < deadline and is_alive():
         try:
             return ask_version(connection)
-        except _Unanswered:
-            if not is_alive():
-                return None
+        except _Unanswered as error:
+            if isinstance(error.__cause__, Neo4jError):  # what listens is up, the graph is not
+                opening = opening or time.monotonic()
+                _give_up_after(_OPEN_SECONDS, opening, error)
             time.sleep(_PAUSE)
     return None
+
+
+def _give_up_after(seconds: float, since: float, error: StoreUnavailable) -> None:
+    if time.monotonic() - since > seconds:
+        raise ServerError(
+            "Neo4j runs but cannot open the graph, which seems damaged (its debug.log says why): "
+            "restore a backup with `milepost db restore`, or remove it with `milepost db reset`."
+        ) from error
 
 
 def wait_for_browser(port: int, is_alive: Callable[[], bool], seconds: float = 30) -> None:
@@ -95,7 +112,7 @@ def explain_death(text: str, where: str) -> ServerError:
         where: The log's file, or the command that prints it.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if "Address already in use" in text:
+    if "already in use" in text:
         return PortTaken(f"Another program took Neo4j's port: start again (log: {where}).")
     for pattern, advice in _REASONS:
         found = next((line for line in reversed(lines) if re.search(pattern, line)), None)

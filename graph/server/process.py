@@ -14,6 +14,8 @@ _SHELL = Path("/bin/sh")
 _POLITE_SECONDS = 60
 """Time to write a checkpoint; Neo4j itself waits up to 10 s for open transactions."""
 
+_KILL_SECONDS = 10
+
 
 def launch(home: Home) -> psutil.Process:
     """Start Java on the home's argument file, in a session of its own, and return at once.
@@ -68,7 +70,7 @@ def stop(process: psutil.Process, seconds: float = _POLITE_SECONDS) -> bool:
         return True
     except psutil.TimeoutExpired:
         process.kill()
-        process.wait(seconds)
+        process.wait(_KILL_SECONDS)
         return False
     return True
 

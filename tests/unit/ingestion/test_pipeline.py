@@ -25,7 +25,7 @@ class Watcher:
     """Keeps what it is told."""
 
     def __init__(self) -> None:
-        self.files = self.size = self.chunks = self.told = 0
+        self.files = self.size = self.chunks = self.told = self.embedded_size = 0
         self.outcomes: list[FileOutcome] = []
 
     def started(self, files: int, size: int) -> None:
@@ -33,6 +33,7 @@ class Watcher:
 
     def embedded(self, chunks: int, size: int) -> None:
         self.chunks += chunks
+        self.embedded_size += size
         self.told += size
 
     def done(self, outcome: FileOutcome, size: int) -> None:
@@ -268,6 +269,9 @@ def test_a_missing_path_and_an_empty_folder_are_errors(tmp_path: Path, store: Me
     assert store.runs == []
 
 
+NEW = ("one.md", "two.txt")
+
+
 def test_progress_adds_up_to_all_files_chunks_and_bytes(folder: Path, store: MemoryStore) -> None:
     (folder / "empty.txt").write_bytes(b"")
     run(folder / "three.html", store=store)
@@ -280,6 +284,7 @@ def test_progress_adds_up_to_all_files_chunks_and_bytes(folder: Path, store: Mem
     assert sorted(o.uri for o in watcher.outcomes) == [o.uri for o in found.outcomes]
     assert watcher.chunks == sum(o.chunks for o in written)
     assert watcher.told == watcher.size > 0
+    assert watcher.embedded_size == sum((folder / "roads" / name).stat().st_size for name in NEW)
 
 
 def test_several_readers_give_the_same_graph(folder: Path, store: MemoryStore) -> None:

@@ -80,15 +80,13 @@ def _find(
 ) -> tuple[int, int] | None:
     """Return first and last index of the lines that print the title, number or not."""
     wanted = _spellings(bookmark.title)
-    longest = max(map(len, wanted), default=0)
-    for at, first in enumerate(candidates):
-        printed = ""
-        for last in candidates[at : at + _MOST_LINES]:
-            printed = f"{printed} {lines[last].text}".strip()
-            if wanted & _spellings(printed):
-                return first, last
-            if len(printed) > longest * 2 + 20:
-                break
+    longest = 2 * len(bookmark.title) + 20
+    for count in range(1, _MOST_LINES + 1):  # fewest first, or the line above may seem to belong
+        for at in range(len(candidates) - count + 1):
+            found = candidates[at : at + count]
+            printed = " ".join(lines[i].text for i in found)
+            if len(printed) <= longest and wanted & _spellings(printed):
+                return found[0], found[-1]
     return None
 
 

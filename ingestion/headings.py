@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import mode
 
 from ingestion.contents import contents_lines
@@ -13,9 +14,11 @@ from ingestion.parsed import Heading
 
 _LINE = re.compile(r"[^\n]*")
 _LONGEST_NEXT_TITLE = 100
+_SHORTEST_SECTION, _MOST_SHORT = 30, 0.8
+"""Characters between two headings, and the share of shorter gaps that makes a list of them."""
 _AGREEMENT = 0.8
-_PLAIN_WEIGHT = 0.35
-"""Weight of a line in plain type where other lines are in bold or larger type."""
+_STRESSED_WEIGHT, _PLAIN_WEIGHT = 1.6, 0.35
+"""Weights of lines in bold or larger type and of others, where type is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +137,18 @@ def _outline(
         stressed = emphasised
         lines = _as_stressed(lines, above, stressed)
         chosen = _in_order(lines, above, lambda line: _weight(line, stressed), any_gap)
-    return chosen if any_gap or _is_convincing(chosen, emphasised) else []
+    if any_gap:
+        return chosen
+    has_appendix = kind == "lettered" and any(line.parsed.kind == "appendix" for line in above)
+    return chosen if _is_convincing(chosen, emphasised, has_appendix) else []
+
+
+def _is_stressed(line: _Line, emphasised: Set[int]) -> bool:
+    return line.start in emphasised or line.parsed.title.isupper()
 
 
 def _weight(line: _Line, emphasised: Set[int]) -> float:
-    return 1.0 if line.start in emphasised else _PLAIN_WEIGHT
+    return _STRESSED_WEIGHT if _is_stressed(line, emphasised) else _PLAIN_WEIGHT
 
 
 def _as_stressed(
@@ -149,13 +159,14 @@ def _as_stressed(
     That is decided for each depth of numbers apart, as "4." may be bold and "4.1.2" plain. Lines
     without a title ("Section 4.1.2", broken off from a sentence) must be stressed in any case.
     """
-    stressed = [line for line in lines if line.start in emphasised]
+    stressed = [line for line in lines if _is_stressed(line, emphasised)]
     rated = [_candidate(line, above, 1.0) for line in stressed]
     unbroken = unbroken_depths(rated)
     return [
         line
         for line in lines
-        if line.start in emphasised or (line.parsed.title and len(line.parsed.key) not in unbroken)
+        if _is_stressed(line, emphasised)
+        or (line.parsed.title and len(line.parsed.key) not in unbroken)
     ]
 
 
@@ -174,15 +185,25 @@ def _candidate(line: _Line, above: Sequence[_Line], weight: float) -> Candidate:
     return Candidate(line.parsed.key, segment, weight)
 
 
-def _is_convincing(lines: Sequence[_Line], emphasised: Set[int] | None) -> bool:
+def _is_convincing(lines: Sequence[_Line], emphasised: Set[int] | None, has_appendix: bool) -> bool:
     """Tell whether numbers without a word in front are headings rather than a list."""
-    if len(lines) < 2:
+    if len(lines) < 2 or _has_hardly_text_between(lines):
         return False
-    if any(len(line.parsed.key) > 1 for line in lines):
+    depths = {len(line.parsed.key) for line in lines}
+    if has_appendix or (max(depths) > 1 and lines[0].parsed.kind == "arabic"):
         return True
-    if emphasised is not None:
-        return sum(line.start in emphasised for line in lines) >= len(lines) / 2
-    return sum(line.parsed.title.isupper() for line in lines) >= len(lines) / 2
+    return sum(_is_stressed(line, emphasised or set()) for line in lines) >= len(lines) / 2
+
+
+def _has_hardly_text_between(lines: Sequence[_Line]) -> bool:
+    """Tell a list of short items, which follow one another, from headings with sections."""
+    gaps = [
+        after.start - before.end
+        for before, after in pairwise(lines)
+        if after.parsed.key[: len(before.parsed.key)]
+        != before.parsed.key  # a subsection may follow
+    ]
+    return bool(gaps) and sum(gap < _SHORTEST_SECTION for gap in gaps) >= len(gaps) * _MOST_SHORT
 
 
 def _heading(

@@ -23,7 +23,7 @@ _WORD_LINE = re.compile(
 )
 _NUMBER_LINE = re.compile(
     rf"(?P<number>{_PARTS}|[A-Z][.\-]\d{{1,3}}(?:[.\-]\d{{1,3}})*(?:\([A-Za-z0-9]{{1,4}}\))*)"
-    r"(?P<separator>[.:]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
+    r"(?P<separator>\.(?=[A-Z])|[.:]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
 )
 _ROMAN_LINE = re.compile(r"(?P<number>[IVXLC]+)(?P<separator>\.\s+)(?P<title>\S.*)")
 _LETTER_LINE = re.compile(r"(?P<number>[A-Z])(?P<separator>\.\s+)(?P<title>\S.*)")
@@ -34,6 +34,11 @@ _MOST_PARTS = 7
 _APPENDIX = {"appendix", "annex", "attachment", "exhibit"}
 _SECTION = {"section", "sec.", "§", "§§"}
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_DATE = re.compile(
+    r"(?:\d{1,2}[\s-])?(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?[\s-]\d"
+    r"|\d{1,4}[/-]\d{1,2}[/-]\d",
+    re.IGNORECASE,
+)
 _STEPS = ("C", "XC", "L", "XL", "X", "IX", "V", "IV", "I")
 _VERB = re.compile(r"\b(?:shall|must|should|will|is|are|was|were|has|have|may|can)\b")
 
@@ -115,6 +120,8 @@ def _is_title(line: NumberedLine) -> bool:
         return False
     if not words:
         return line.kind not in BARE_KINDS
+    if _DATE.match(title):  # a row of a revision history
+        return False
     first = next((c for c in title if c.isalnum()), "")
     if len(words) > _MOST_WORDS or not first or first.islower():
         return False

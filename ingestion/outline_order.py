@@ -14,7 +14,7 @@ Key = tuple[int, ...]
 
 _WINDOW = 300
 """How many candidates back a predecessor is looked for."""
-_EXACT, _NEAR, _WIDE = 0.5, 0.0, -0.9
+_EXACT, _NEAR, _WIDE = 0.5, 0.0, -1.2
 _RESTART = 0.3
 _FEWEST_UNBROKEN, _UNBROKEN_SHARE = 3, 0.8
 
@@ -27,7 +27,7 @@ class Candidate:
     segment: int
     """How many headings of a higher kind come before it; numbers may restart in a new one."""
     weight: float
-    """In (0, 1]: how much it looks like a heading."""
+    """How much it looks like a heading; 1 where nothing but the line itself is known."""
 
 
 def in_order(candidates: Sequence[Candidate], any_gap: bool = False) -> list[int]:
@@ -91,7 +91,9 @@ def _growth(before: Key, after: Key) -> float:
     same = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before)
     )
-    if same == len(before):  # a subsection
+    if same == len(before):  # a subsection, the first of which is .0 or .1
+        if after[same] > 1:
+            return _WIDE
         step, deeper = after[same], after[same + 1 :]
     else:
         step, deeper = after[same] - before[same], after[same + 1 :]

@@ -11,6 +11,7 @@ from ingestion.contents import contents_lines
 from ingestion.garbled import is_garbled
 from ingestion.headings import find_headings, merge_headings, with_bare_numbers
 from ingestion.hyphens import Vocabulary
+from ingestion.line_numbers import without_line_numbers
 from ingestion.media import PDF
 from ingestion.paragraphs import Composed, compose
 from ingestion.parsed import Heading, ParsedDocument
@@ -48,7 +49,7 @@ def parse_pdf(data: bytes) -> ParsedDocument:
     file = read_pdf(data)
     garbled = _garbled_pages(file)
     running = running_lines(file.pages)
-    pages = _content(file, running, garbled)
+    pages, had_numbers = without_line_numbers(_content(file, running, garbled))
     without_text = tuple(number for number, page in enumerate(pages, 1) if not _has_text(page))
     if len(without_text) == len(pages):
         raise _no_text(file, garbled)
@@ -66,7 +67,7 @@ def parse_pdf(data: bytes) -> ParsedDocument:
         engine=ENGINE,
         pages_without_text=without_text,
         warnings=_warnings(file, garbled, without_text, len(composed.text)),
-        left_out=_left_out(running, contents_pages),
+        left_out=_left_out(running, contents_pages, had_numbers),
     )
 
 
@@ -192,13 +193,17 @@ def _warnings(
     return tuple(warnings)
 
 
-def _left_out(running: Sequence[Line], contents_pages: Sequence[int]) -> tuple[str, ...]:
+def _left_out(
+    running: Sequence[Line], contents_pages: Sequence[int], had_numbers: bool
+) -> tuple[str, ...]:
     left_out: list[str] = []
     if running:
         examples = sorted({_DIGITS.sub("#", line.text) for line in running})
         left_out.append(f"running heads and page numbers: {'; '.join(examples[:_MOST_EXAMPLES])}")
     if contents_pages:
         left_out.append(f"contents lists on pages {_ranges(contents_pages)}")
+    if had_numbers:
+        left_out.append("the numbers of the lines")
     return tuple(left_out)
 
 

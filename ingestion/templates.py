@@ -42,7 +42,7 @@ def _arguments(tag: re.Match[str]) -> str:
     """Return the texts that a tag carries; tags of the template language itself carry none."""
     texts = [match[1] or match[2] or "" for match in _TEXT_ARGUMENT.finditer(tag[1])]
     spaced = [text.replace('\\"', '"').replace("\\'", "'").strip() for text in texts]
-    if tag.string[: tag.start()].endswith("["):  # the text of a link
+    if tag.string[max(0, tag.start() - 1) : tag.start()] == "[":  # the text of a link
         return " ".join(spaced)
     joined = "\n\n".join(text for text in spaced if text)
     return f"\n\n{joined}\n\n" if joined else ""

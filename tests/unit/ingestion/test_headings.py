@@ -1,6 +1,8 @@
 from ingestion.headings import find_headings, merge_headings, with_bare_numbers
 from ingestion.parsed import Heading
 
+BODY = "\nThis is what the section says about it.\n"
+
 
 def outline(text: str) -> list[tuple[int, str | None, str]]:
     return [(h.level, h.number, h.title) for h in find_headings(text)]
@@ -9,8 +11,9 @@ def outline(text: str) -> list[tuple[int, str | None, str]]:
 def test_sections_contain_what_is_numbered_below_them() -> None:
     text = """SECTION 203 - EXCAVATION
 203.01 Description.
-Some text.
+This is what the section says about it.
 203.02 Materials.
+That is what this one says about them.
 SECTION 204 - SUBBASE
 204.01 Description.
 """
@@ -25,7 +28,7 @@ SECTION 204 - SUBBASE
 
 
 def test_positions_are_those_of_the_line() -> None:
-    text = "1. ONE\n\n  1.1 Two\ntext\n2. TWO\n"
+    text = f"1. ONE\n\n  1.1 Two{BODY}2. TWO{BODY}"
 
     assert [text[h.start : h.end] for h in find_headings(text)] == ["1. ONE", "1.1 Two", "2. TWO"]
 
@@ -62,8 +65,9 @@ def test_a_contents_list_gives_no_headings() -> None:
 
 1. Scope
 1.1 General
-Text.
+This is what the section says about it.
 1.2 Limits
+This is what the section says about it.
 2. Terms
 2.1 Meaning
 """
@@ -81,9 +85,9 @@ def test_either_all_headings_of_a_pattern_are_found_or_none() -> None:
 
 
 def test_numbers_may_restart_in_each_part() -> None:
-    text = "PART I - A\n1. ONE\n2. TWO\nPART II - B\n1. ONE\n2. TWO\n"
+    parts = [f"PART {n} - A\n1. ONE{BODY}2. TWO{BODY}" for n in ("I", "II")]
 
-    assert [number for _, number, _ in outline(text)] == [
+    assert [number for _, number, _ in outline("".join(parts))] == [
         "Part I", "1", "2", "Part II", "1", "2",
     ]  # fmt: skip
 
@@ -98,7 +102,7 @@ def test_a_section_stands_below_a_part_also_where_the_text_begins_inside_a_part(
 
 
 def test_an_appendix_is_on_the_top_level_behind_the_last_section() -> None:
-    text = "1. ONE\n1.1 Aa\n2. TWO\n2.1 Bb\nAPPENDIX A - FORMS\nA-1 Request\nA-2 Answer\n"
+    text = f"1. ONE{BODY}2. TWO{BODY}APPENDIX A - FORMS\nA-1 Request{BODY}A-2 Answer{BODY}"
 
     assert outline(text)[-3:] == [
         (1, "Appendix A", "FORMS"),
@@ -125,8 +129,24 @@ def test_plain_lines_lose_against_an_unbroken_outline_in_bold() -> None:
 
 
 def test_numbered_lines_alone_are_a_list_unless_they_are_capitals() -> None:
-    assert find_headings("1. Bring a card\n2. Show a card\n") == ()
-    assert len(find_headings("1. SCOPE\n2. TERMS\n")) == 2
+    assert find_headings(f"1. Bring a card{BODY}2. Show a card{BODY}") == ()
+    assert len(find_headings(f"1. SCOPE{BODY}2. TERMS{BODY}")) == 2
+
+
+def test_items_that_follow_one_another_are_a_list_also_in_bold() -> None:
+    text = "In this issue\n1. Bridge Value\n2. New Site\n3. Ask Us\n" + BODY * 3
+
+    assert find_headings(text, {text.index(f"{i}. ") for i in (1, 2, 3)}) == ()
+
+
+def test_a_subsection_without_the_first_of_its_kind_is_none() -> None:
+    text = f"1. ONE{BODY}2. TWO{BODY}2.4 The Rest{BODY}3. THREE{BODY}"
+
+    assert [number for _, number, _ in outline(text)] == ["1", "2", "3"]
+
+
+def test_rows_of_a_revision_history_are_no_headings() -> None:
+    assert find_headings(f"0.1 6 December 2010 Draft{BODY}0.2 30 January 2011 Final{BODY}") == ()
 
 
 def heading(start: int, number: str | None, title: str, level: int, source: str) -> Heading:

@@ -190,3 +190,28 @@ def test_the_largest_type_of_the_title_page_is_the_printed_title() -> None:
     parsed = parse_pdf(write_pdf([Page(note), Page(cover), Page(body("Text."))]))
 
     assert parsed.printed_title == "Common Policy Framework"
+
+
+def test_the_line_above_a_heading_is_not_taken_for_a_part_of_it() -> None:
+    lines = [
+        *flowing([LONG, "Section 2.2.2."], top=720),
+        Put("4.7 RE-KEY", 72, 680, 14, True),
+        Put("4.8 MODIFICATION", 72, 500, 14, True),
+        *body("Text."),
+    ]
+    parsed = parse_pdf(write_pdf([Page(lines)], [("4.7 Re-key", 0), ("4.8 Modification", 0)]))
+
+    assert [(h.number, h.title) for h in parsed.headings] == [
+        ("4.7", "RE-KEY"),
+        ("4.8", "MODIFICATION"),
+    ]
+
+
+def test_numbers_of_lines_are_taken_away() -> None:
+    numbers = range(1, 31)
+    lines = [Put(f"{n} Line of the draft number {n * n}.", 72, 740 - 20 * n) for n in numbers]
+    parsed = parse_pdf(write_pdf([Page(lines)]))
+
+    assert parsed.text.startswith("Line of the draft number 1.")
+    assert "number 900." in parsed.text
+    assert parsed.left_out == ("the numbers of the lines",)

@@ -127,14 +127,17 @@ def grow(
     generator = np.random.default_rng(plan.seed)
     points: dict[str, list[Point]] = {name: [] for name in rankers}
     sizes = _sizes(len(gold), len(corpus.documents), plan.steps)
-    for step, size in enumerate(sizes):
-        is_settled = size in (len(gold), len(corpus.documents))
+    # With no distractors, or all of them, there is only one corpus to draw.
+    draws_of = {size: 1 if size in (sizes[0], sizes[-1]) else plan.draws for size in sizes}
+    done = 0
+    for size in sizes:
         draws: list[_Draw] = []
-        for draw in range(1 if is_settled else plan.draws):
+        for _ in range(draws_of[size]):
             drawn = generator.permutation(others)[: size - len(gold)]
             rows = np.flatnonzero(np.isin(corpus.document_of, np.concatenate([gold, drawn])))
             draws.append(_draw(corpus, rows, questions, rankers, plan.k))
-            progress(step * plan.draws + draw + 1, len(sizes) * plan.draws)
+            done += 1
+            progress(done, sum(draws_of.values()))
         for name in rankers:
             points[name].append(_point(name, size, draws))
     return points

@@ -21,13 +21,14 @@ _ENTRY = re.compile(
     re.IGNORECASE,
 )
 _MOST_PAGES = 3000
+_LONGEST_LINE = 300
 _LONGEST_GAP = 2
 """Lines without a page number inside a run: the first halves of wrapped entries."""
 
 
 def is_contents_line(line: str) -> bool:
     """Tell whether the line, taken by itself, can only be an entry of a contents list."""
-    return _LEADER_LINE.match(line.strip()) is not None
+    return len(line) <= _LONGEST_LINE and _LEADER_LINE.match(line.strip()) is not None
 
 
 def contents_lines(lines: Sequence[str], pages: int | None = None) -> set[int]:
@@ -53,7 +54,7 @@ def _runs(lines: Sequence[str], largest: int) -> list[list[int]]:
     for index, line in enumerate(lines):
         if not line.strip():
             continue
-        page = _PAGE_AT_END.search(line)
+        page = _PAGE_AT_END.search(line) if len(line) <= _LONGEST_LINE else None
         if page is None or (page[1].isdigit() and int(page[1]) > largest):
             gap += 1
             continue

@@ -5,6 +5,7 @@ letters, as characters for private use, as signs, as hyphen marks without end, o
 figures in which hardly a vowel is left.
 """
 
+import re
 from collections.abc import Iterable
 
 from ingestion.hyphens import MARK
@@ -17,28 +18,24 @@ _FEWEST_VOWELS = 0.22
 """Of 6,662 pages of agency documents the readable ones have .27 or more, at most .26 the others."""
 _MOST_SIGNS = 0.6
 _MOST_MARKS = 0.2
-_VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýœ")
-_LEADERS = frozenset(".\u2026_-\u2013\u2014")
-"""Signs that fill lines of contents lists and forms."""
+_VOWEL = re.compile("[aeiouy\u00e0-\u00e6\u00e8-\u00ef\u00f2-\u00f6\u00f8-\u00ff\u0153]")
+_LATIN = re.compile("[a-z\u00df-\u024f]")
+_ODD = re.compile("[\u0100-\u024f\ue000-\uf8ff]")
+_NOT_TOLD_BY = str.maketrans("", "", " \t.\u2026_-\u2013\u2014")
+"""Spaces, and signs that fill lines of contents lists and forms."""
 
 
 def is_garbled(lines: Iterable[str]) -> bool:
     """Tell whether the characters of a page stand for others than they are."""
-    visible = [c for line in lines for c in line.lower() if not c.isspace() and c not in _LEADERS]
-    if len(visible) < _FEWEST:
+    text = "".join(lines).lower().translate(_NOT_TOLD_BY)
+    if len(text) < _FEWEST:
         return False
-    letters = [c for c in visible if c.isalpha()]
-    signs = sum(not c.isalnum() for c in visible)
-    if visible.count(MARK) > len(visible) * _MOST_MARKS or signs > len(visible) * _MOST_SIGNS:
+    letters = sum(map(str.isalpha, text))
+    signs = len(text) - sum(map(str.isalnum, text))
+    if text.count(MARK) > len(text) * _MOST_MARKS or signs > len(text) * _MOST_SIGNS:
         return True
-    if len(letters) < _FEWEST:
+    if letters < _FEWEST:
         return False
-    odd = sum(map(_is_odd, visible))
-    latin = [c for c in letters if c < "\u0250"]
-    vowels = sum(c in _VOWELS for c in latin)
-    few_vowels = len(latin) > len(letters) / 2 and vowels < len(latin) * _FEWEST_VOWELS
-    return odd > len(letters) * _MOST_ODD or few_vowels
-
-
-def _is_odd(character: str) -> bool:
-    return "\u0100" <= character <= "\u024f" or "\ue000" <= character <= "\uf8ff"
+    latin, vowels = len(_LATIN.findall(text)), len(_VOWEL.findall(text))
+    few_vowels = latin > letters / 2 and vowels < latin * _FEWEST_VOWELS
+    return few_vowels or len(_ODD.findall(text)) > letters * _MOST_ODD

@@ -13,6 +13,8 @@ from ingestion.outline_order import Candidate, in_order, unbroken_depths
 from ingestion.parsed import Heading
 
 _LINE = re.compile(r"[^\n]*")
+_TextLine = tuple[int, str]
+"""Offset and text of a line."""
 _LONGEST_NEXT_TITLE = 100
 _SHORTEST_SECTION, _MOST_SHORT = 30, 0.8
 """Characters between two headings, and the share of shorter gaps that makes a list of them."""
@@ -50,14 +52,18 @@ def find_headings(text: str, emphasised: Set[int] | None = None) -> tuple[Headin
         if i not in contents and (parsed := parse_line(line)) is not None
     ]
     accepted: list[_Line] = []
-    levels: dict[str, int] = {}
+    levels: dict[str, int] = {}  # by kind, what the length of a number is added to
     for kind in _kinds(candidates):
         chosen = _outline(candidates, kind, accepted, emphasised)
         if chosen:
-            levels[kind] = _level(kind, levels)
+            shortest = min(len(line.parsed.key) for line in chosen)
+            levels[kind] = _level(kind, levels) - shortest
             accepted = sorted([*accepted, *chosen], key=lambda line: line.start)
     following = {start: lines[i + 1] for i, (start, _) in enumerate(lines[:-1])}
-    return tuple(_heading(line, accepted, levels, following.get(line.start)) for line in accepted)
+    starts = {line.start for line in accepted}
+    return tuple(
+        _heading(line, levels, _title_below(following.get(line.start), starts)) for line in accepted
+    )
 
 
 def merge_headings(
@@ -206,29 +212,21 @@ def _has_hardly_text_between(lines: Sequence[_Line]) -> bool:
     return bool(gaps) and sum(gap < _SHORTEST_SECTION for gap in gaps) >= len(gaps) * _MOST_SHORT
 
 
-def _heading(
-    line: _Line,
-    accepted: Sequence[_Line],
-    levels: dict[str, int],
-    following: tuple[int, str] | None,
-) -> Heading:
-    kind = line.parsed.kind
-    shortest = min(len(other.parsed.key) for other in accepted if other.parsed.kind == kind)
-    level = levels[kind] + len(line.parsed.key) - shortest
+def _heading(line: _Line, levels: Mapping[str, int], title_below: _TextLine | None) -> Heading:
+    parsed = line.parsed
+    level = levels[parsed.kind] + len(parsed.key)
     start = line.start + len(line.text) - len(line.text.lstrip())
-    end, title = line.start + len(line.text.rstrip()), line.parsed.title
-    if not title and following is not None and _continues(following, accepted):
-        title = following[1].strip()
-        end = following[0] + len(following[1].rstrip())
-    return Heading(start, end, level, line.parsed.number, title, "numbering")
+    end, title = line.start + len(line.text.rstrip()), parsed.title
+    if not title and title_below is not None:
+        title = title_below[1].strip()
+        end = title_below[0] + len(title_below[1].rstrip())
+    return Heading(start, end, level, parsed.number, title, "numbering")
 
 
-def _continues(line: tuple[int, str], accepted: Sequence[_Line]) -> bool:
-    """Tell whether the line below "CHAPTER 4" is its title."""
+def _title_below(line: _TextLine | None, headings: Set[int]) -> _TextLine | None:
+    """Return the line below "CHAPTER 4" if it is its title."""
+    if line is None or line[0] in headings:
+        return None
     text = line[1].strip()
-    return (
-        len(text) <= _LONGEST_NEXT_TITLE
-        and text[0].isupper()
-        and text[-1] not in ".,;:"
-        and all(other.start != line[0] for other in accepted)
-    )
+    is_title = len(text) <= _LONGEST_NEXT_TITLE and text[0].isupper() and text[-1] not in ".,;:"
+    return line if is_title else None

@@ -17,7 +17,7 @@ from ingestion.parsed import ParsedDocument
 from ingestion.templates import clear_templates
 
 _TABLE_RULE = re.compile(
-    r"^(?P<head>[^\n]*\|[^\n]*)\n[ ]{0,3}\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|?[ \t]*$",
+    r"^(?P<head>[^\n|]*\|[^\n]*)\n[ ]{0,3}\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|?[ \t]*$",
     re.MULTILINE,
 )
 _LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]+\)")

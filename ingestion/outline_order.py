@@ -42,6 +42,8 @@ def in_order(candidates: Sequence[Candidate], any_gap: bool = False) -> list[int
     for index, candidate in enumerate(candidates):
         best, best_at = _first_score(candidate, any_gap), None
         for at in range(index - 1, max(-1, index - 1 - _WINDOW), -1):
+            if scores[at] + _EXACT <= best:  # nothing gives more
+                continue
             step = _step(candidates[at], candidate, any_gap)
             if step is not None and scores[at] + step > best:
                 best, best_at = scores[at] + step, at

@@ -29,6 +29,20 @@ _SHORTEST_CLAIM = 3
 """Words; below that a sentence without figure and citation is a label, not a claim."""
 
 
+_Known = tuple[frozenset[str], frozenset[str]]
+"""The figures in a source's text, and those with the ones that tell where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a citation may rest on."""
+
+    text: str
+    """What the passage says."""
+    place: str = ""
+    """Where it stands: title, edition, section, pages. Its numbers are no amounts."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedText:
     """An answer's text after the checks."""
@@ -41,7 +55,7 @@ class CheckedText:
     supported: bool
 
 
-def check(text: str, sources: Sequence[str]) -> CheckedText:
+def check(text: str, sources: Sequence[Evidence]) -> CheckedText:
     """Remove citations that lead nowhere, mark figures that are not in the source, count the rest.
 
     A claim is held against the sources that it cites, an uncited one against all of them. An
@@ -49,11 +63,10 @@ def check(text: str, sources: Sequence[str]) -> CheckedText:
 
     Args:
         text: The answer as it was generated.
-        sources: What was shown of each source, title and section included; `[Source n]` means
-            `sources[n - 1]`.
+        sources: What it was made from; `[Source n]` means `sources[n - 1]`.
     """
     text, removed = normalise_citations(_THINKING.sub("", text), len(sources))
-    known = [figures_in_source(source) for source in sources]
+    known = [_known(source) for source in sources]
     claims = [claim for claim in _claims(text) if _is_claim(text[slice(*claim)])]
     numbers = {claim: cited_numbers(text[slice(*claim)]) for claim in claims}
     unfounded = {
@@ -161,7 +174,14 @@ def _is_claim(sentence: str) -> bool:
     return len(words) >= _SHORTEST_CLAIM or bool(cited_numbers(sentence))
 
 
-def _unfounded(claim: str, known: Sequence[frozenset[str]]) -> list[str]:
-    allowed = frozenset[str]().union(*known)
+def _known(source: Evidence) -> _Known:
+    said = figures_in_source(source.text)
+    return said, said | figures_in_source(source.place)
+
+
+def _unfounded(claim: str, known: Sequence[_Known]) -> list[str]:
+    """Return the figures of a claim that none of the sources has, as they are written."""
+    amounts = frozenset[str]().union(*(said for said, _ in known))
+    numbers = frozenset[str]().union(*(all_ for _, all_ in known))
     figures = figures_in_claim(strip_marker(_CITATION.sub("", claim)))
-    return [written for figure, written in figures.items() if figure not in allowed]
+    return [f.written for f in figures if f.normal not in (amounts if f.measures else numbers)]

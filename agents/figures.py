@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -23,7 +24,7 @@ _NUMBER_WORDS = re.compile(
 )
 _UNIT = re.compile(
     r"[ -](?:business |calendar |working )?(?:seconds?|minutes?|hours?|days?|weeks?|months?"
-    r"|years?|times|characters|bits|bytes|dollars|cents|feet|miles|percent)?\b|[ -]?%"
+    r"|years?|times|characters|bits|bytes|dollars|cents|feet|miles|percent)\b|[ -]?%"
 )
 
 _YEAR = "january february march april may june july august september october november december"
@@ -32,43 +33,58 @@ _MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
 _NAMED_MONTH = re.compile(
     rf"\b({_MONTH}|sept)\b\.?(?=\s+\d)|(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH}|sept)\b"
 )
-_ISO_DATE = re.compile(r"\b\d{4}-(\d{2})(?:-\d{2})?\b")
-_US_DATE = re.compile(r"\b(\d{1,2})/\d{1,2}/\d{2,4}\b")
+_ISO_DATE = re.compile(r"\b(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d{2})\b")
+_US_DATE = re.compile(r"\b(?P<month>0?[1-9]|1[0-2])/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
 
 _FIGURE = re.compile(
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*)"
+    r"(?P<currency>[$€£]\s?)?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*)"
     r"(?:\s?(?P<scale>thousand|million|billion)\b)?(?P<share>\s?(?:%|per\s?cent\b|pct\b))?"
 )
-_SHARES_BEFORE = re.compile(r"(\d[\d.]*)(?=\s?(?:-|–|to|and|or)\s?\d[\d.]*\s?%)")  # noqa: RUF001
+_SHARES_BEFORE = re.compile(r"(\d[\d.]*)(?=\s?(?:-|–|to|and|or)\s?\d[\d.]*\s?(?:%|percent\b))")  # noqa: RUF001
 """In "90 to 95 percent" the first number is a share as well."""
 
 
-def figures_in_claim(text: str) -> dict[str, str]:
-    """Return the figures that a claim states, in normal form, with how each is written there.
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure that a claim states."""
+
+    normal: str
+    """In normal form: "95 percent" and "95%" have the same, as have "1,000" and "1000"."""
+    written: str
+    """As the claim has it, with its unit."""
+    measures: bool
+    """Whether it is an amount - a share, a sum, a number with a unit - and so no section number."""
+
+
+def figures_in_claim(text: str) -> list[Figure]:
+    """Return the figures that a claim states.
 
     A number in words counts where a unit follows ("three years"): elsewhere it is mere style
-    ("one of the"). "95 percent" and "95%" have the same normal form, as have "1,000" and "1000".
+    ("one of the").
     """
     folded = _fold(text)
-    found: dict[str, str] = {}
+    found: list[Figure] = []
     for words in _NUMBER_WORDS.finditer(folded):
-        unit = _UNIT.match(folded, words.end())
-        if unit and (name := unit.group().strip(" -")):
-            share = "%" if name in ("%", "percent") else ""
-            found[f"{_value(words.group())}{share}"] = f"{words.group()} {name}"
+        if unit := _UNIT.match(folded, words.end()):
+            share = "%" if unit.group().strip(" -") in ("%", "percent") else ""
+            written = words.group() + unit.group()
+            found.append(Figure(_value(words.group()) + share, written, measures=True))
     for match in _FIGURE.finditer(folded):
-        found[_normal(match)] = match.group().strip()
+        unit = _UNIT.match(folded, match.end())
+        measures = bool(unit or match["share"] or match["scale"] or match["currency"])
+        written = match.group() + (unit.group() if unit else "")
+        found.append(Figure(_normal(match), written.strip(), measures))
     for match in _NAMED_MONTH.finditer(folded):
         name = match.group(1) or match.group(2)
-        found[_month(name)] = name.capitalize()
+        found.append(Figure(_month(name), name.capitalize(), measures=False))
     return found
 
 
 def figures_in_source(text: str) -> frozenset[str]:
     """Return every figure that a source may be cited for, in normal form.
 
-    More generous than `figures_in_claim`: words count everywhere, a share may be cited as a bare
-    number, and dates in digits give their month too.
+    More generous than `figures_in_claim`: words count everywhere, and a share may be cited as a
+    bare number.
     """
     folded = _fold(text)
     found = {_value(words.group()) for words in _NUMBER_WORDS.finditer(folded)}
@@ -79,14 +95,18 @@ def figures_in_source(text: str) -> frozenset[str]:
         found |= {_normal(match), _plain(match.group("number"))}
     found |= {f"{_plain(share)}%" for share in _SHARES_BEFORE.findall(folded)}
     found |= {_month(a or b) for a, b in _NAMED_MONTH.findall(folded)}
-    for pattern in (_ISO_DATE, _US_DATE):
-        found |= {f"month {int(month)}" for month in pattern.findall(folded)}
     return frozenset(found)
 
 
 def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).lower()
+    for date in (_ISO_DATE, _US_DATE):
+        folded = date.sub(_in_words, folded)
     return re.sub(r"\bper\s?cent\b|\bpct\b", "percent", folded)
+
+
+def _in_words(date: re.Match[str]) -> str:
+    return f"{_MONTHS[int(date['month']) - 1]} {date['day']}, {date['year']}"
 
 
 def _normal(match: re.Match[str]) -> str:

@@ -10,14 +10,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.citations import replace_citations
+from agents.citations import Evidence, replace_citations
 from agents.context import Limits
 from agents.sentences import split_sentences
 from graph.errors import UsageError
 from graph.model import Hit, Passage
 
 LINE_MARK = "| "
-_TAG = re.compile(r"[<＜﹤‹]{1,2}(?=[/|]?\s*[A-Za-z_|/])([^<>＜＞]{0,80})[>＞﹥›]{1,2}")  # noqa: RUF001
+_TAG = re.compile(r"[<＜﹤‹]{1,2}(?=[/|]?[A-Za-z_])([^<>＜＞]{0,80})[>＞﹥›]{1,2}")  # noqa: RUF001
 _CONTROL_TOKEN = re.compile(
     r"\[(/?(?:INST|SYS|SYSTEM|CONTEXT|END|USER|ASSISTANT)[^\]\n]{0,40})\]", re.I
 )
@@ -93,9 +93,9 @@ def describe(passage: Passage) -> str:
     return " ".join(disarm(", ".join(parts)).split())
 
 
-def evidence(passage: Passage) -> str:
-    """Return everything that an answer may take from a passage: its text and where it stands."""
-    return "\n".join((describe(passage), passage.heading, passage.text))
+def evidence(passage: Passage) -> Evidence:
+    """Return what an answer may take from a passage."""
+    return Evidence(passage.text, f"{describe(passage)}\n{passage.heading}")
 
 
 def disarm(text: str) -> str:

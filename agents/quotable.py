@@ -168,7 +168,9 @@ def _stem(word: str) -> str:
     word = word.removesuffix("'s").removesuffix("’s")  # noqa: RUF001 (a typographic apostrophe)
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
-    for ending in ("ing", "ed", "es", "s"):
+    for ending in ("ing", "ed", "es"):
         if len(word) > len(ending) + 3 and word.endswith(ending) and not word.endswith("ss"):
             return word[: -len(ending)].removesuffix("e")
+    if len(word) > 2 and word.endswith("s") and word[-2] not in "siu":
+        word = word[:-1]
     return word.removesuffix("e") if len(word) > 4 else word

@@ -87,12 +87,12 @@ def _print_checks(out: "Console", answer: "Answer") -> None:
     findings = [
         (checks.uncited_claims, "statements without a source"),
         (checks.marked_claims, "statements with a figure that is not in the source"),
-        (checks.removed_citations, "citations of sources that do not exist, removed"),
+        (checks.removed_citations, "removed citations of sources that do not exist"),
         (answer.passages_left_out, "passages that did not fit into the model's context"),
     ]
     for number, what in findings:
         if number:
-            out.print(f"Check: {number} {what}", markup=False, highlight=False, style="yellow")
+            out.print(f"Check: {what}: {number}", markup=False, highlight=False, style="yellow")
 
 
 def _print_search(out: "Console", ranking: "Ranking") -> None:

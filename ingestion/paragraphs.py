@@ -15,6 +15,7 @@ from ingestion.pdf_page import Line
 
 _SAME_COLUMN = 40.0
 """Points by which the left edges of a paragraph's lines may differ: indents, bullets."""
+_HEADING_INDENT = 90.0
 _SAME_EDGE = 4.0
 """Points by which they differ at most where they stand in line: a cell of a table begins where the
 text beside it does not."""
@@ -85,8 +86,12 @@ def _typical_leading(pages: Sequence[Sequence[Line]]) -> float:
 def _gap(before: Line, line: Line, neighbours: Sequence[Line], leading: float) -> str:
     """Return what parts two lines: nothing, a space, a line end or an empty line."""
     same_type = before.ends_bold == line.starts_bold and _alike(before.size, line.size)
-    # The text of a definition hangs below a term that stands to the left of it.
-    hangs = line.left > before.left and line.text[0].islower()
+    # The text of a definition hangs below a term that stands to the left of it,
+    # and the second line of a heading below its title, behind the number.
+    indent = line.left - before.left
+    hangs = indent > 0 and (
+        line.text[0].islower() or (line.starts_bold and indent < _HEADING_INDENT)
+    )
     same_column = hangs or abs(before.left - line.left) <= _SAME_COLUMN
     if before.page != line.page:
         return " " if same_type and same_column and _runs_over_page(before, line) else "\n\n"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.metrics import means
-from eval.results import QuestionScores, Results
+from eval.results import WITHOUT_EMBEDDING, QuestionScores, Results
 from eval.stats import Comparison, Estimate, compare, estimate, holm
 from graph.errors import UsageError
 
@@ -25,7 +25,7 @@ class Line:
     estimates: Mapping[str, Estimate]
     """By measure; without those that the system cannot have, such as Route@1 without a router."""
     milliseconds: float | None
-    """Median of what a caller waits for an answer; None for the ceiling."""
+    """Median wait beside embedding the question, which is alike for all; None for the ceiling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _runs(files: Mapping[Path, Results]) -> dict[str, _Run]:
     for path, results in files.items():
         for name, result in results.systems.items():
             label = name if count.count(name) == 1 else f"{name} ({path.stem})"
-            timing = result.timings_ms.get("total")
+            timing = result.timings_ms.get(WITHOUT_EMBEDDING)
             runs[label] = _Run(result.scores, timing.p50 if timing else None)
     ceiling = {key: one for results in files.values() for key, one in results.ceiling.items()}
     return runs | {CEILING: _Run(ceiling, None)}

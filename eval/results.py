@@ -16,6 +16,10 @@ QuestionScores = Mapping[str, Number]
 """By measure."""
 Setting = str | int | float | bool | None
 
+TOTAL = "total"
+WITHOUT_EMBEDDING = "total without embed"
+"""Stages that a system does not name itself."""
+
 
 class Timing(BaseModel):
     """Milliseconds of one stage, over the questions."""
@@ -35,7 +39,7 @@ class SystemResult(BaseModel):
     scores: Mapping[str, QuestionScores]
     """By key of the question; kept so that systems can be compared question by question."""
     timings_ms: Mapping[str, Timing]
-    """By stage; "total" is what the caller waits."""
+    """By stage, and in all."""
 
 
 class Results(BaseModel):

@@ -80,7 +80,7 @@ def _basis(results: Results) -> str:
 
 
 def _means(lines: Sequence[Line], measures: Sequence[str]) -> Table:
-    grid = Table("system", *measures, "ms", box=None, padding=(0, 1), header_style="bold")
+    grid = Table("system", *measures, "ms p50", box=None, padding=(0, 1), header_style="bold")
     for column in grid.columns[1:]:
         column.justify = "right"
     for line in lines:

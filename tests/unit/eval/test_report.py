@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from eval.report import CEILING, significance, table
-from eval.results import Results, SystemResult, Timing
+from eval.results import WITHOUT_EMBEDDING, Results, SystemResult, Timing
 from graph.errors import UsageError
 
 Values = Mapping[str, Mapping[str, float]]
@@ -18,7 +18,7 @@ def results(systems: Mapping[str, Values], name: str = "s", level: str = "span")
         settings={"level": level, "unit": "chunk"}, machine={}, packages={},
         systems={
             name: SystemResult(
-                scores=values, timings_ms={"total": Timing(mean=9, p50=7, p95=20)}
+                scores=values, timings_ms={WITHOUT_EMBEDDING: Timing(mean=9, p50=7, p95=20)}
             )
             for name, values in systems.items()
         },

@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     """First port tried for Bolt; another is taken when it is in use."""
     http_port: int = Field(7474, ge=1, le=65535)
     """First port tried for Neo4j's HTTP interface."""
+    image: str | None = None
+    """Docker image of Neo4j; unset, the one that docker/build.sh made, else the official one."""
     data_dir: Path = Field(default_factory=lambda: user_data_path("milepost"))
     """The local server's data."""
     cache_dir: Path = Field(default_factory=lambda: user_cache_path("milepost"))

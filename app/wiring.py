@@ -113,6 +113,7 @@ def server_options(settings: Settings) -> ServerOptions:
         prefer=settings.server,
         bolt_port=settings.bolt_port,
         http_port=settings.http_port,
+        image=settings.image,
     )
 
 

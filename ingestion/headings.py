@@ -103,9 +103,10 @@ def with_bare_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
 
 
 def only_top_heading(headings: Sequence[Heading]) -> str | None:
-    """Return the title of the only heading of level 1; None if there are none or several."""
-    top = [heading.title for heading in headings if heading.level == 1]
-    return top[0] if len(top) == 1 else None
+    """Return the title of the first heading if no other is on its level or above."""
+    if not headings or any(h.level <= headings[0].level for h in headings[1:]):
+        return None
+    return headings[0].title or None
 
 
 def _with_bare_number(heading: Heading, parents: Set[str]) -> Heading:

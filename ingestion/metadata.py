@@ -41,10 +41,11 @@ _VERSION_TEXT = (
 )
 _VERSION = re.compile(_VERSION_TEXT, re.IGNORECASE)
 _VERSION_LINE = re.compile(rf"\W*(?:draft\W+)?(?:{_VERSION_TEXT})", re.IGNORECASE)
-_NAME_VERSION = re.compile(r"(?:^|[-_ .])(?:v|ver|version)[-_. ]?(\d{1,3}(?:[._-]\d{1,3})*)", re.I)
-_TITLE_LABEL = re.compile(
-    r"^Title:[ \t]+(\S[^\n]*(?:\n(?![A-Z][\w/ ]{2,30}:)[^\n]+)*)", re.MULTILINE
+_NAME_VERSION = re.compile(
+    r"(?:^|[-_ .])(?:v|ver|version)[-_. ]?(\d{1,2}(?:[._-]\d{1,3})*)(?!\d)", re.I
 )
+_TITLE_LABEL = re.compile(r"^Title:[ \t]*([^\n]*(?:\n(?![A-Z][\w/ ]{2,30}:)[^\n]+)*)", re.MULTILINE)
+_TAG = re.compile(r"<[^<>]*>")
 _WORTHLESS_TITLE = re.compile(
     r"^(?:microsoft (?:word|powerpoint|excel)\b.*|untitled.*|document\d*|title|slide \d+|"
     r"powerpoint presentation|print|\S*|.*\.(?:docx?|pdf|pptx?|xlsx?|indd|rtf|txt))$",
@@ -180,7 +181,8 @@ def _title(parsed: ParsedDocument, stem: str) -> tuple[str, str]:
     if parsed.title and parsed.media_type != PDF:
         source = "front matter" if parsed.media_type == MARKDOWN else "markup"
         return _short(parsed.title).rstrip(" :"), source
-    if label := _TITLE_LABEL.search(_front(parsed)[0]):
+    label = _TITLE_LABEL.search(_front(parsed)[0])  # the first: the next may be of a successor
+    if label and label[1].strip():
         return _short(label[1]), "first page"
     if parsed.title and not _WORTHLESS_TITLE.match(parsed.title.strip()):
         return _short(parsed.title), "properties"
@@ -190,7 +192,7 @@ def _title(parsed: ParsedDocument, stem: str) -> tuple[str, str]:
 
 
 def _short(title: str) -> str:
-    line = " ".join(title.split())
+    line = " ".join(_TAG.sub(" ", title).split())
     if len(line) <= _LONGEST_TITLE:
         return line
     return line[:_LONGEST_TITLE].rsplit(" ", 1)[0] + " ..."

@@ -119,3 +119,21 @@ def test_a_long_title_is_cut_at_a_word() -> None:
 
     assert len(title) <= 204
     assert title.endswith(" ...")
+
+
+def test_the_title_of_the_superseding_document_is_not_taken() -> None:
+    cover = "Archived Document\nTitle:\nPublication Date: April 17, 2023\n"
+    cover += "Superseding Document\nTitle: Policy Version 2.5\nPublication Date: July 6, 2023\n"
+
+    assert found(cover, printed="Policy Version 2.4").title == "Policy Version 2.4"
+    assert found(cover).date == "2023-04-17"
+
+
+def test_marks_in_a_title_are_no_text() -> None:
+    assert found(title="Update:<br>New Profiles", media_type="text/markdown").title == (
+        "Update: New Profiles"
+    )
+
+
+def test_a_run_of_figures_behind_v_is_no_version() -> None:
+    assert found(name="15_cpct_v201_update.md", media_type="text/markdown").edition is None

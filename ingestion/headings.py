@@ -93,6 +93,19 @@ def _without_overlaps(headings: Iterable[Heading]) -> tuple[Heading, ...]:
     return tuple(kept)
 
 
+def nested_by_number(headings: Sequence[Heading]) -> tuple[Heading, ...]:
+    """Put "3.1" below "3" where a flat list of bookmarks has them on one level."""
+    nested: list[Heading] = []
+    levels: dict[str, int] = {}
+    for heading in headings:
+        parent = heading.number.rpartition(".")[0] if heading.number else ""
+        level = max(heading.level, levels[parent] + 1) if parent in levels else heading.level
+        if heading.number:
+            levels[heading.number] = level
+        nested.append(replace(heading, level=level))
+    return tuple(nested)
+
+
 def with_bare_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
     """Give headings such as "4 Requirements" their number where others are "4.1", "4.2".
 

@@ -9,7 +9,12 @@ from graph.errors import UnreadableFile
 from ingestion.bookmarks import Bookmark, printed_headings
 from ingestion.contents import contents_lines
 from ingestion.garbled import is_garbled
-from ingestion.headings import find_headings, merge_headings, with_bare_numbers
+from ingestion.headings import (
+    find_headings,
+    merge_headings,
+    nested_by_number,
+    with_bare_numbers,
+)
 from ingestion.hyphens import Vocabulary
 from ingestion.line_numbers import without_line_numbers
 from ingestion.media import PDF
@@ -139,7 +144,7 @@ def _headings(
     printed = printed_headings(bookmarks, lines, composed.line_starts)
     if len(printed) < 2 or len(printed) < len(bookmarks) * _FEWEST_PRINTED:
         return numbered
-    return merge_headings(with_bare_numbers(printed), numbered)
+    return merge_headings(nested_by_number(with_bare_numbers(printed)), numbered)
 
 
 def _usual_size(lines: Sequence[Line]) -> float:

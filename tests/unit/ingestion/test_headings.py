@@ -1,4 +1,9 @@
-from ingestion.headings import find_headings, merge_headings, with_bare_numbers
+from ingestion.headings import (
+    find_headings,
+    merge_headings,
+    nested_by_number,
+    with_bare_numbers,
+)
 from ingestion.parsed import Heading
 
 BODY = "\nThis is what the section says about it.\n"
@@ -175,3 +180,15 @@ def test_a_bare_number_counts_where_others_continue_it() -> None:
     )
 
     assert (headings[0].number, headings[0].title) == ("4", "Requirements")
+
+
+def test_flat_bookmarks_are_nested_by_their_numbers() -> None:
+    flat = [
+        heading(0, "3", "A", 1, "bookmarks"),
+        heading(10, "3.1", "B", 1, "bookmarks"),
+        heading(20, "3.1.1", "C", 1, "bookmarks"),
+        heading(30, "4", "D", 1, "bookmarks"),
+        heading(40, None, "E", 1, "bookmarks"),
+    ]
+
+    assert [h.level for h in nested_by_number(flat)] == [1, 2, 3, 1, 1]

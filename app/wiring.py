@@ -122,7 +122,8 @@ def open_store(settings: Settings) -> Generator[GraphStore]:
     """Open the graph that the settings name, and close it at the end.
 
     Raises:
-        StoreUnavailable: No server of ours runs; the message says how to start it.
+        StoreUnavailable: No Neo4j answers; the message says how to start one.
+        SchemaMismatch: The server is too old.
     """
     from graph.server import locate
 
@@ -131,6 +132,7 @@ def open_store(settings: Settings) -> Generator[GraphStore]:
         raise StoreUnavailable("No Neo4j is running. Start it with `milepost db start`.")
     auth = (connection.username, connection.password)
     with GraphStore(connection.uri, auth, database=settings.neo4j_database) as store:
+        store.check_server()  # at once, where other calls go on trying for a while
         yield store
 
 
@@ -154,7 +156,6 @@ def open_app(
     from ingestion.embed import load_embedder
 
     with open_store(settings) as store:
-        store.check_server()
         embedder = RememberingEmbedder(
             load_embedder(settings.embedder, settings.cache_dir, notify or _say)
         )

@@ -17,6 +17,7 @@ from graph.model import (
     Chunk,
     ChunkBatch,
     Document,
+    FileOutcome,
     IngestedDocument,
     ListRank,
     Passage,
@@ -88,6 +89,12 @@ def order_rows(item: IngestedDocument) -> list[Row]:
     """Return the pairs of chunks that follow each other."""
     ids = [chunk.id for chunk in sorted(item.chunks, key=lambda chunk: chunk.ordinal)]
     return [{"before": a, "after": b} for a, b in itertools.pairwise(ids)]
+
+
+def outcome_row(outcome: FileOutcome) -> Row:
+    """Return what a run did with a file; unknown values are left out."""
+    row = asdict(outcome) | {"pages_without_text": list(outcome.pages_without_text)}
+    return {key: value for key, value in row.items() if value is not None}
 
 
 def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:

@@ -1,30 +1,18 @@
 """The graph in Neo4j: one driver, every statement in a managed transaction, errors wrapped once."""
 
-import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction
-from neo4j.exceptions import (
-    AuthError,
-    ClientError,
-    DriverError,
-    Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
-)
 from neo4j.vector import Vector as DriverVector
 
-from graph import cypher, rows, schema
-from graph.editions import Edition, Validity, order_editions
+from graph import cypher, rows, schema, write
+from graph.driver_errors import wrapped
 from graph.errors import (
     EmbedderMismatch,
     SchemaMismatch,
-    StoreError,
     StoreFull,
-    StoreUnavailable,
 )
 from graph.lucene import fulltext_query
 from graph.model import (
@@ -32,7 +20,6 @@ from graph.model import (
     ChunkBatch,
     Document,
     DocumentState,
-    FileOutcome,
     Filter,
     IngestedDocument,
     IngestRun,
@@ -40,8 +27,6 @@ from graph.model import (
     SearchRequest,
     Vector,
 )
-
-ROWS_PER_STATEMENT = 1_000
 
 _T = TypeVar("_T")
 
@@ -87,7 +72,7 @@ class GraphStore:
         """
         self._uri = uri
         self._database = database
-        with _errors(uri):
+        with wrapped(uri):
             self._driver: Driver = GraphDatabase.driver(
                 uri,
                 auth=auth,
@@ -176,7 +161,7 @@ class GraphStore:
             StoreUnavailable: Nobody answers, or the password is refused.
             SchemaMismatch: The server is too old.
         """
-        with _errors(self._uri):
+        with wrapped(self._uri):
             self._driver.verify_connectivity()
         row = self._read(cypher.SERVER_VERSION, {})[0]
         version = str(row["version"])
@@ -214,7 +199,7 @@ class GraphStore:
         """
         ordered = sorted(items, key=lambda item: item.document.id)
         try:
-            self._transaction(WRITE_ACCESS, lambda tx: _write_documents(tx, ordered))
+            self._transaction(WRITE_ACCESS, lambda tx: write.documents(tx, ordered))
         except StoreFull:
             if len(ordered) < 2:
                 raise
@@ -224,31 +209,18 @@ class GraphStore:
     def remove(self, document_ids: Sequence[str]) -> int:
         """Remove documents with their sections and chunks; return how many there were."""
         removed = 0
-        for batch in _batches(sorted(document_ids), 20):
+        for batch in write.batches(sorted(document_ids), 20):
             result = self._write(cypher.REMOVE_DOCUMENTS, {"ids": list(batch)})
             removed += int(result[0]["removed"])
         return removed
 
     def finish(self, collection: str) -> None:
         """Bring scopes and the order of editions up to date with the documents."""
-        self._transaction(WRITE_ACCESS, lambda tx: _finish(tx, collection))
+        self._transaction(WRITE_ACCESS, lambda tx: write.order_and_count(tx, collection))
 
     def record_run(self, run: IngestRun) -> None:
         """Keep the run's report in the graph, one relationship per file."""
-        outcomes = [_outcome_row(outcome) for outcome in run.outcomes]
-        properties = {
-            "id": run.id,
-            "collection": run.collection,
-            "started_at": run.started_at,
-            "finished_at": run.finished_at,
-        }
-
-        def work(tx: ManagedTransaction) -> None:
-            tx.run(cypher.RECORD_RUN, run=properties).consume()
-            for batch in _batches(outcomes, ROWS_PER_STATEMENT):
-                tx.run(cypher.RECORD_OUTCOMES, run_id=run.id, rows=list(batch)).consume()
-
-        self._transaction(WRITE_ACCESS, work)
+        self._transaction(WRITE_ACCESS, lambda tx: write.run_report(tx, run))
 
     # Reading
 
@@ -269,7 +241,7 @@ class GraphStore:
     def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
         """Yield all chunks, whatever their audience, in batches: by document id and ordinal."""
         sizes = self._read(cypher.DOCUMENT_SIZES, {"collection": collection})
-        for ids in _group_documents(sizes, ROWS_PER_STATEMENT):
+        for ids in _group_documents(sizes, write.ROWS_PER_STATEMENT):
             parameters: dict[str, object] = {"ids": ids, "with_vectors": with_vectors}
             if found := self._read(cypher.READ_CHUNKS, parameters):
                 yield rows.chunk_batch_from_rows(found)
@@ -317,46 +289,11 @@ class GraphStore:
     def _transaction(self, access: str, work: Callable[[ManagedTransaction], _T]) -> _T:
         """Run `work` in a managed transaction: it may run twice, when a connection is lost."""
         with (
-            _errors(self._uri),
+            wrapped(self._uri),
             self._driver.session(database=self._database, default_access_mode=access) as session,
         ):
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
             return execute(work)
-
-
-def _write_documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
-    documents = [rows.document_row(item) for item in items]
-    sections = [row for item in items for row in rows.section_rows(item)]
-    chunks = [row for item in items for row in rows.chunk_rows(item)]
-    order = [row for item in items for row in rows.order_rows(item)]
-    kept = [
-        {
-            "id": item.document.id,
-            "chunk_ids": [chunk.id for chunk in item.chunks],
-            "section_ids": [section.id for section in item.sections],
-        }
-        for item in items
-    ]
-    top = [row for row in sections if row["parent_id"] is None]
-    below = [row for row in sections if row["parent_id"] is not None]
-    # Documents first: setting their properties locks them, so two runs that write the same document
-    # do so one after the other.
-    _run_batched(tx, cypher.UPSERT_DOCUMENTS, documents)
-    _run_batched(tx, cypher.DELETE_OUTLINE, kept)
-    _run_batched(tx, cypher.DELETE_ORDER, kept)
-    _run_batched(tx, cypher.DELETE_STALE_CHUNKS, kept)
-    _run_batched(tx, cypher.DELETE_STALE_SECTIONS, kept)
-    _run_batched(tx, cypher.UPSERT_SECTIONS, sections)
-    _run_batched(tx, cypher.LINK_TOP_SECTIONS, top)
-    _run_batched(tx, cypher.LINK_SUBSECTIONS, below)
-    _run_batched(tx, cypher.UNLINK_MOVED_CHUNKS, rows.home_rows(items))
-    _run_batched(tx, cypher.UPSERT_CHUNKS, chunks)
-    _run_batched(tx, cypher.LINK_CHUNK_ORDER, order)
-
-
-def _batches(items: Sequence[_T], size: int) -> Generator[Sequence[_T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 def _group_documents(sizes: Sequence[Mapping[str, Any]], chunks: int) -> Generator[list[str]]:
@@ -373,113 +310,9 @@ def _group_documents(sizes: Sequence[Mapping[str, Any]], chunks: int) -> Generat
         yield ids
 
 
-def _run_batched(
-    tx: ManagedTransaction, statement: LiteralString, all_rows: Sequence[rows.Row]
-) -> None:
-    for batch in _batches(all_rows, ROWS_PER_STATEMENT):
-        tx.run(statement, rows=list(batch)).consume()
-
-
-def _finish(tx: ManagedTransaction, collection: str) -> None:
-    found = tx.run(cypher.EDITIONS, collection=collection).data()
-    stored = {row["id"]: (row["valid_from"], row["valid_to"]) for row in found}
-    validity = [
-        validity
-        for series, group in itertools.groupby(found, key=lambda row: row["series"])
-        for validity in (
-            order_editions([_edition(row) for row in group])
-            if series is not None
-            # Documents of no series supersede nothing.
-            else [v for row in group for v in order_editions([_edition(row)])]
-        )
-    ]
-    changed = [v for v in validity if stored[v.id] != (v.valid_from, v.valid_to)]
-    _run_batched(
-        tx,
-        cypher.SET_VALIDITY,
-        [_validity_row(v) for v in changed],
-    )
-    tx.run(cypher.DELETE_SUPERSEDES, collection=collection).consume()
-    links = [{"id": v.id, "supersedes": older} for v in validity for older in v.supersedes]
-    _run_batched(tx, cypher.LINK_SUPERSEDES, links)
-    tx.run(cypher.COUNT_SCOPES, collection=collection).consume()
-
-
-def _validity_row(validity: Validity) -> dict[str, object]:
-    return {
-        "id": validity.id,
-        "valid_from": validity.valid_from,
-        "valid_to": validity.valid_to,
-        "is_current": validity.is_current,
-    }
-
-
-def _edition(row: Mapping[str, Any]) -> Edition:
-    return Edition(row["id"], row["edition"], row["year"], row["date"])
-
-
 def _allowed(request: SearchRequest) -> list[str]:
     only = request.filter.scopes
     return sorted({scope for scope in request.scopes if not only or scope in only})
-
-
-def _outcome_row(outcome: FileOutcome) -> dict[str, Any]:
-    row = asdict(outcome) | {"pages_without_text": list(outcome.pages_without_text)}
-    return {key: value for key, value in row.items() if value is not None}
-
-
-# Errors -------------------------------------------------------------------------------------------
-
-_FULL = (
-    "TransientError.General.OutOfMemoryError",
-    "TransientError.General.MemoryPoolOutOfMemoryError",
-    "TransientError.General.TransactionOutOfMemoryError",
-    "TransientError.General.TransactionMemoryLimit",
-    "TransientError.Transaction.LeaseExpired",
-    "DatabaseError.Transaction.TransactionLogError",
-    "ClientError.General.WriteOnReadOnlyAccess",
-    "ClientError.General.ForbiddenOnReadOnlyDatabase",
-)
-
-
-@contextmanager
-def _errors(uri: str) -> Generator[None]:
-    """Turn the driver's errors into ours, in this one place."""
-    try:
-        yield
-    except AuthError as error:
-        raise StoreUnavailable(
-            f"Neo4j at {uri} refuses the user name or password. Check NEO4J_USERNAME and "
-            "NEO4J_PASSWORD, or unset NEO4J_URI to let Milepost run its own server."
-        ) from error
-    except (ServiceUnavailable, SessionExpired) as error:
-        raise StoreUnavailable(
-            f"Neo4j at {uri} does not answer. Start it with `milepost db start`, or check "
-            f"NEO4J_URI. ({_first_line(error)})"
-        ) from error
-    except Neo4jError as error:
-        raise _neo4j_error(uri, error) from error
-    except DriverError as error:
-        raise StoreUnavailable(
-            f"The connection to Neo4j at {uri} failed. Check NEO4J_URI. ({_first_line(error)})"
-        ) from error
-
-
-def _neo4j_error(uri: str, error: Neo4jError) -> StoreError:
-    code = error.code or ""
-    message = _first_line(error)
-    if any(code.endswith(full) for full in _FULL) or "No space left" in message:
-        return StoreFull(
-            f"Neo4j at {uri} is out of memory or disk space. Free some, or give it more memory. "
-            f"({message})"
-        )
-    if isinstance(error, ClientError) and "no such" in message and "index" in message:
-        return SchemaMismatch(f"An index is missing ({message}). Run `milepost schema migrate`.")
-    return StoreError(f"Neo4j at {uri} refused a statement: {code} {message}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def _embedder_mismatch(stored: EmbedderInfo, given: EmbedderInfo) -> EmbedderMismatch:

@@ -1,0 +1,113 @@
+"""Work on the graph that belongs into one write transaction, all of it or nothing.
+
+The driver may run each of these functions twice, when a connection is lost or a deadlock is broken.
+"""
+
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, LiteralString, TypeVar
+
+from neo4j import ManagedTransaction
+
+from graph import cypher, rows
+from graph.editions import Edition, Validity, order_editions
+from graph.model import IngestedDocument, IngestRun
+
+ROWS_PER_STATEMENT = 1_000
+
+_T = TypeVar("_T")
+
+
+def documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
+    """Insert or replace documents; nothing of older versions stays."""
+    nodes = [rows.document_row(item) for item in items]
+    sections = [row for item in items for row in rows.section_rows(item)]
+    chunks = [row for item in items for row in rows.chunk_rows(item)]
+    order = [row for item in items for row in rows.order_rows(item)]
+    kept = [
+        {
+            "id": item.document.id,
+            "chunk_ids": [chunk.id for chunk in item.chunks],
+            "section_ids": [section.id for section in item.sections],
+        }
+        for item in items
+    ]
+    top = [row for row in sections if row["parent_id"] is None]
+    below = [row for row in sections if row["parent_id"] is not None]
+    # Documents first: setting their properties locks them, so two runs that write the same document
+    # do so one after the other.
+    _run(tx, cypher.UPSERT_DOCUMENTS, nodes)
+    _run(tx, cypher.DELETE_OUTLINE, kept)
+    _run(tx, cypher.DELETE_ORDER, kept)
+    _run(tx, cypher.DELETE_STALE_CHUNKS, kept)
+    _run(tx, cypher.DELETE_STALE_SECTIONS, kept)
+    _run(tx, cypher.UPSERT_SECTIONS, sections)
+    _run(tx, cypher.LINK_TOP_SECTIONS, top)
+    _run(tx, cypher.LINK_SUBSECTIONS, below)
+    _run(tx, cypher.UNLINK_MOVED_CHUNKS, rows.home_rows(items))
+    _run(tx, cypher.UPSERT_CHUNKS, chunks)
+    _run(tx, cypher.LINK_CHUNK_ORDER, order)
+
+
+def order_and_count(tx: ManagedTransaction, collection: str) -> None:
+    """Bring the order of editions and the counts of scopes up to date with the documents."""
+    found = tx.run(cypher.EDITIONS, collection=collection).data()
+    stored = {row["id"]: (row["valid_from"], row["valid_to"]) for row in found}
+    validity = [
+        validity
+        for series, group in itertools.groupby(found, key=lambda row: row["series"])
+        for validity in (
+            order_editions([_edition(row) for row in group])
+            if series is not None
+            # Documents of no series supersede nothing.
+            else [v for row in group for v in order_editions([_edition(row)])]
+        )
+    ]
+    changed = [v for v in validity if stored[v.id] != (v.valid_from, v.valid_to)]
+    _run(
+        tx,
+        cypher.SET_VALIDITY,
+        [_validity_row(v) for v in changed],
+    )
+    tx.run(cypher.DELETE_SUPERSEDES, collection=collection).consume()
+    links = [{"id": v.id, "supersedes": older} for v in validity for older in v.supersedes]
+    _run(tx, cypher.LINK_SUPERSEDES, links)
+    tx.run(cypher.COUNT_SCOPES, collection=collection).consume()
+
+
+def run_report(tx: ManagedTransaction, run: IngestRun) -> None:
+    """Keep a run's report, one relationship per file."""
+    properties = {
+        "id": run.id,
+        "collection": run.collection,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+    }
+    tx.run(cypher.RECORD_RUN, run=properties).consume()
+    outcomes = [rows.outcome_row(outcome) for outcome in run.outcomes]
+    for batch in batches(outcomes, ROWS_PER_STATEMENT):
+        tx.run(cypher.RECORD_OUTCOMES, run_id=run.id, rows=list(batch)).consume()
+
+
+def batches(items: Sequence[_T], size: int) -> Generator[Sequence[_T]]:
+    """Cut a sequence into pieces of at most this size."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _run(tx: ManagedTransaction, statement: LiteralString, all_rows: Sequence[rows.Row]) -> None:
+    for batch in batches(all_rows, ROWS_PER_STATEMENT):
+        tx.run(statement, rows=list(batch)).consume()
+
+
+def _validity_row(validity: Validity) -> dict[str, object]:
+    return {
+        "id": validity.id,
+        "valid_from": validity.valid_from,
+        "valid_to": validity.valid_to,
+        "is_current": validity.is_current,
+    }
+
+
+def _edition(row: Mapping[str, Any]) -> Edition:
+    return Edition(row["id"], row["edition"], row["year"], row["date"])

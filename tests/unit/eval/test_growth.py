@@ -75,10 +75,14 @@ def view(similarity: list[float], scopes: list[int], gold: int = 0) -> View:
 
 
 def test_hard_scoping_loses_what_is_outside_of_the_voted_scope() -> None:
-    one = view([0.9, 0.8, 0.7, 0.95], [0, 0, 0, 1], gold=1)
+    one = view([0.94, 0.93, 0.92, 0.95], [0, 0, 0, 1], gold=1)
 
     assert hard_scoped(one, 4).tolist() == [0, 1, 2]
     assert oracle_scoped(one, 4).tolist() == [3]
+
+
+def test_a_near_chunk_outvotes_many_far_ones() -> None:
+    assert hard_scoped(view([0.5] * 9 + [0.7], [0] * 9 + [1]), 4).tolist() == [9]
 
 
 def test_soft_scoping_never_loses_the_global_list() -> None:

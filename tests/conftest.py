@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from neo4j import Driver, GraphDatabase
 
+from graph.errors import SchemaMismatch
 from graph.server.options import Connection
 from graph.store import EmbedderInfo, GraphStore
 from tests.fakes import HashingEmbedder
@@ -22,11 +23,23 @@ def neo4j_driver(neo4j_server: Connection) -> Iterator[Driver]:
 @pytest.fixture
 def graph_store(neo4j_server: Connection, neo4j_driver: Driver) -> Iterator[GraphStore]:
     """An empty graph with the schema of the fake embedder."""
-    neo4j_driver.execute_query("MATCH (n) DETACH DELETE n")
+    embedder = HashingEmbedder()
+    info = EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint)
+    neo4j_driver.execute_query("MATCH (n) WHERE NOT n:Migration AND NOT n:Embedder DETACH DELETE n")
     with GraphStore(neo4j_server.uri, (neo4j_server.username, neo4j_server.password)) as store:
-        embedder = HashingEmbedder()
-        store.migrate(EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint))
+        if store.status().embedder != info or not _is_ready(store, info):
+            neo4j_driver.execute_query("MATCH (n) DETACH DELETE n")
+            store.migrate(info)
         yield store
+
+
+def _is_ready(store: GraphStore, info: EmbedderInfo) -> bool:
+    # Making the schema anew for every test would take most of the suite's time.
+    try:
+        store.verify(info)
+    except SchemaMismatch:
+        return False
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -95,18 +95,19 @@ def remove(
     Example: milepost documents remove policies/common.pdf drafts/
     """
     from app import settings, wiring
+    from app.cli.ingest_report import counted
     from app.cli.output import console, print_json
 
     with wiring.open_store(settings.load()) as store:
         ids = sorted({id for name in names for id in _find(store, collection, name)})
         if not yes:
-            _confirm(f"Remove {len(ids):,} documents from collection {collection!r}?")
+            _confirm(f"Remove {counted(len(ids), 'document')} from collection {collection!r}?")
         removed = store.remove(ids)
         store.finish(collection)
     if json:
         print_json({"removed": removed, "ids": ids})
     else:
-        console().print(f"Removed {removed:,} documents.")
+        console().print(f"Removed {counted(removed, 'document')}.")
 
 
 def _confirm(question: str) -> None:

@@ -118,7 +118,7 @@ def _exit_by(run: "IngestRun", *, strict: bool) -> None:
     found = totals(run.outcomes)
     if found.refused == found.files:
         raise UsageError(
-            f"None of the {found.files:,} files could be read: the reasons are in the report."
+            f"No file could be read ({found.files:,} refused): the reasons are in the report."
         )
     if strict and found.refused:
         raise typer.Exit(1)

@@ -27,7 +27,8 @@ def print_report(run: "IngestRun", *, verbose: bool) -> None:
         out.print(table)
     for outcome in run.outcomes:
         for line in _remarks(outcome):
-            out.print(line, markup=False, highlight=False)
+            # One line for each file, however narrow the terminal, so that it can be searched.
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in summary(run):
         out.print(line, markup=False, highlight=False)
 
@@ -43,15 +44,20 @@ def summary(run: "IngestRun") -> list[str]:
         "refused": found.refused,
     }
     named = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    lines = [f"{found.files:,} files: {named}."]
+    lines = [f"{counted(found.files, 'file')}: {named}."]
     if found.read or found.replaced:
         lines.append(
-            f"Written: {found.chunks:,} chunks in {found.sections:,} sections, "
-            f"{found.pages:,} pages, in {duration((ended - begun).total_seconds())}."
+            f"Written: {counted(found.chunks, 'chunk')} in {counted(found.sections, 'section')}, "
+            f"{counted(found.pages, 'page')}, in {duration((ended - begun).total_seconds())}."
         )
     if found.pages_without_text:
-        lines.append(f"{found.pages_without_text:,} pages hold no text and cannot be found.")
+        lines.append(f"{counted(found.pages_without_text, 'page')} without text, not searchable.")
     return lines
+
+
+def counted(number: int, noun: str) -> str:
+    """Return number and noun: "1 file", "2 files"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shown_path(uri: str) -> str:
@@ -78,7 +84,7 @@ def _remarks(outcome: "FileOutcome") -> list[str]:
         return [f"refused {path}: {outcome.reason} ({outcome.code})"]
     remarks: list[str] = []
     if outcome.pages_without_text:
-        remarks.append(f"no text on pages {number_ranges(outcome.pages_without_text)}")
+        remarks.append(f"no text on page {number_ranges(outcome.pages_without_text)}")
     if outcome.reason:
         remarks.append(outcome.reason)
     return [f"note {path}: {'; '.join(remarks)}"] if remarks else []

@@ -61,7 +61,7 @@ def test_a_folder_without_readable_files_fails_with_one_line(
 
     assert done.returncode == 2
     assert done.stderr.strip().splitlines() == [
-        "milepost: None of the 1 files could be read: the reasons are in the report."
+        "milepost: No file could be read (1 refused): the reasons are in the report."
     ]
 
 

@@ -72,14 +72,14 @@ def test_the_summary_counts_statuses_chunks_and_pages_without_text() -> None:
     assert summary(make_run(READ, SCANS, REFUSED)) == [
         "3 files: 2 read, 1 refused.",
         "Written: 1,500 chunks in 30 sections, 129 pages, in 2 min.",
-        "4 pages hold no text and cannot be found.",
+        "4 pages without text, not searchable.",
     ]
 
 
 def test_a_run_that_wrote_nothing_says_only_that() -> None:
     unchanged = FileOutcome("file:///a", "unchanged", chunks=5)
 
-    assert summary(make_run(unchanged)) == ["1 files: 1 unchanged."]
+    assert summary(make_run(unchanged)) == ["1 file: 1 unchanged."]
 
 
 def test_refused_files_and_pages_without_text_are_always_listed(
@@ -89,7 +89,7 @@ def test_refused_files_and_pages_without_text_are_always_listed(
 
     shown = " ".join(capsys.readouterr().out.split())
     assert "refused /docs/c d.pdf: give the password (encrypted)" in shown
-    assert "note /docs/b.pdf: no text on pages 2-4, 9" in shown
+    assert "note /docs/b.pdf: no text on page 2-4, 9" in shown
     assert "a.pdf" not in shown
 
 
@@ -120,5 +120,5 @@ def test_refused_files_fail_the_command_when_strict_only() -> None:
 
 
 def test_a_run_in_which_nothing_could_be_read_fails() -> None:
-    with pytest.raises(UsageError, match="None of the 1 files"):
+    with pytest.raises(UsageError, match="No file could be read"):
         _exit_by(make_run(REFUSED), strict=False)

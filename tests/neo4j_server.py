@@ -83,7 +83,6 @@ def running_container(image: str) -> Generator[Connection]:
         ("server_fleet__discovery_enabled", "false"),
     ):
         container.with_env(f"NEO4J_{name}", value)
-    container.ports[container.port] = ("127.0.0.1", None)  # it would listen to the world
     with container:
         connection = Connection(
             kind="docker",

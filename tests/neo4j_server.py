@@ -75,6 +75,7 @@ def running_container(image: str) -> Generator[Connection]:
 
     # Its reaper is one more image, which an engine without a registry cannot get.
     testcontainers_config.ryuk_disabled = True
+    testcontainers_config.max_tries = 300  # seconds; a busy machine starts Java slowly
     container = Neo4jContainer(image, password=secrets.token_urlsafe(16))
     for name, value in (
         ("server_memory_heap_max__size", "768m"),

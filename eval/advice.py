@@ -50,11 +50,15 @@ def _verdict(found: Dilution, measurable: Sequence[ScopeDilution]) -> str:
             f"{opening}: the collection is somewhat diluted, and no scope suffers much. Scoping "
             "may help a little where the router is sure."
         )
-    spread = "" if found.by_chunk >= DILUTED else ", but a part of it is not spared"
+    listed = _listed([f"{one.scope} ({_percent(one.delta_hat)})" for one in suffering])
+    if found.by_chunk >= DILUTED:
+        return (
+            f"{opening}: the collection is diluted. Scoping would help most in {listed}, where "
+            "questions can be routed."
+        )
     return (
-        f"{opening}{spread}: the collection is diluted. Scoping would help most in "
-        f"{_listed([f'{one.scope} ({_percent(one.delta_hat)})' for one in suffering])}, where "
-        "questions can be routed."
+        f"{opening} on the whole, but smaller scopes fare worse: the collection is diluted in "
+        f"parts. Scoping would help questions that belong to {listed}, where they can be routed."
     )
 
 

@@ -1,12 +1,12 @@
 """Draws dilution: size against delta-hat, which scopes leak where, and the growth curve."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import NullFormatter, PercentFormatter, StrMethodFormatter
 
 from eval.dilution import Dilution
 from eval.growth import Point
@@ -16,7 +16,10 @@ Growth = Mapping[str, Sequence[Point]]
 
 _MOST_SCOPES = 25
 """Scopes that are shown by name; more cannot be read."""
+_MOST_LABELS = 10
+"""Points that bear their scope's name, the most diluted."""
 _LONGEST_NAME = 24
+"""Characters that are shown, the last: names often begin alike."""
 
 
 def draw(found: Dilution, growth: Growth, path: Path) -> None:
@@ -36,28 +39,29 @@ def draw(found: Dilution, growth: Growth, path: Path) -> None:
 
 
 def _figure(found: Dilution, growth: Growth) -> Figure:
-    panels = 3 if growth else 2
-    figure = Figure(figsize=(6.5 * panels, 5.5), layout="constrained")
-    axes = [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
+    rows = 2 if growth else 1
+    figure = Figure(figsize=(13, 6 * rows), layout="constrained")
+    axes = [figure.add_subplot(rows, 2, n + 1) for n in range(2 * rows)]
     _draw_sizes(axes[0], found)
     _draw_leaks(axes[1], found)
     if growth:
-        _draw_growth(axes[2], growth)
+        _draw_growth(axes[2], growth, "precision at 10", lambda point: point.precision)
+        _draw_growth(axes[3], growth, "recall of the gold at 10", lambda point: point.recall)
     return figure
 
 
 def _draw_sizes(axes: Axes, found: Dilution) -> None:
     axes.set_title("Dilution by size of scope" + _correlation(found))
     axes.scatter([one.chunks for one in found.scopes], [one.delta_hat for one in found.scopes])
-    for one in found.scopes[:_MOST_SCOPES]:
+    for one in found.scopes[:_MOST_LABELS]:
         place = (one.chunks, one.delta_hat)
         axes.annotate(
             _short(one.scope), place, xytext=(4, 4), textcoords="offset points", fontsize=8
         )
-    axes.set_xscale("log")
+    _count_axis(axes, "chunks of the scope")
     axes.set_ylim(-0.02, 1.02)
-    axes.set_xlabel("chunks of the scope")
-    axes.set_ylabel(f"share of the {found.neighbours} nearest from other scopes")
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_ylabel(f"{found.neighbours} nearest from other scopes (delta-hat)")
     axes.grid(alpha=0.3)
 
 
@@ -86,23 +90,25 @@ def _draw_leaks(axes: Axes, found: Dilution) -> None:
     axes.set_ylabel("scope that asks")
 
 
-def _draw_growth(axes: Axes, growth: Growth) -> None:
-    axes.set_title("The same questions in a growing corpus")
+def _draw_growth(axes: Axes, growth: Growth, what: str, value: Callable[[Point], float]) -> None:
+    axes.set_title(f"The same questions in a growing corpus: {what}")
     for name, points in growth.items():
         documents = [point.documents for point in points]
-        (line,) = axes.plot(documents, [p.precision for p in points], marker="o", label=name)
-        axes.plot(
-            documents, [p.recall for p in points], linestyle=":", color=line.get_color(), alpha=0.7
-        )
-    axes.set_xscale("log")
-    axes.set_ylim(-0.02, 1.02)
+        axes.plot(documents, [value(point) for point in points], marker="o", label=name)
+    _count_axis(axes, "documents")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("documents")
-    axes.set_ylabel("precision (lines) and recall of the gold (dotted) at 10")
+    axes.set_ylabel(what)
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
 
 
+def _count_axis(axes: Axes, label: str) -> None:
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(label)
+
+
 def _short(name: str) -> str:
-    short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    short = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
     return short.replace("$", r"\$")  # which would begin a formula

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli import ask, db, documents, ingest, schema, search
+from app.cli import ask, db, dilution, documents, ingest, schema, search
+from app.cli import eval as evaluation
 from graph.errors import MilepostError
 
 app = typer.Typer(
@@ -22,7 +23,9 @@ app = typer.Typer(
 app.command("ingest")(ingest.ingest)
 app.command("search")(search.search)
 app.command("ask")(ask.ask)
+app.command("dilution")(dilution.dilution)
 app.add_typer(documents.app, name="documents")
+app.add_typer(evaluation.app, name="eval")
 app.add_typer(db.app, name="db")
 app.add_typer(schema.app, name="schema")
 

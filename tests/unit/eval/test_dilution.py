@@ -216,3 +216,16 @@ def test_advice_does_not_judge_what_is_too_small() -> None:
     assert "too little to tell" in alone
     assert "hardly diluted" in beside
     assert "Too small to tell, with 10 chunks or fewer: tiny." in beside
+
+
+def test_advice_for_a_large_scope_beside_a_small_one_says_in_parts() -> None:
+    corpus = make_corpus(
+        *bunch("large", np.linspace(0, 40, 60)), *bunch("small", range(1, 40, 3)),
+        *bunch("apart", np.linspace(120, 150, 300)),
+    )  # fmt: skip
+
+    said = advice(measure(corpus))
+
+    assert "diluted in parts" in said
+    assert "belong to small (" in said
+    assert "large into small (" in said

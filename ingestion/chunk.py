@@ -14,7 +14,7 @@ from graph.model import Chunk, Section
 from graph.ports import Tokenizer
 from ingestion.pages import page_range
 from ingestion.parsed import ParsedDocument, SectionSpan
-from ingestion.split import Span, Window, split
+from ingestion.split import Span, Window, split, stretches
 
 SPLITTER_VERSION = "1"
 """Part of a document's fingerprint; to be raised when the same file gives other chunks."""
@@ -100,7 +100,12 @@ def _cut(text: str, heading: str, tokenizer: Tokenizer, sizes: ChunkSizes) -> li
     def fits(piece: str) -> bool:
         return len(tokenizer.token_offsets(embedded_text(heading, piece))) <= tokenizer.max_tokens
 
-    return split(text, tokenizer.token_offsets(text), window, fits)
+    spans: list[Span] = []
+    for start, end in stretches(text):
+        stretch = text[start:end]
+        cut = split(stretch, tokenizer.token_offsets(stretch), window, fits)
+        spans.extend((start + left, start + right) for left, right in cut)
+    return spans
 
 
 def embedded_text(heading: str, text: str) -> str:

@@ -58,7 +58,10 @@ def parse_markdown(data: bytes) -> ParsedDocument:
 
 def _html(markdown: str) -> str:
     """Render Markdown as those dialects do that are laxer than CommonMark."""
-    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    # What is nested more deeply than maxNesting would be dropped without a word; without that limit
+    # Python's own raises an error, and the file is refused.
+    options = {"html": True, "maxNesting": 1_000_000}
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     tokens = parser.parse(markdown)
     for token in tokens:
         if token.type == "code_block" and token.content.lstrip().startswith("<"):

@@ -103,7 +103,9 @@ class Reader:
                 "timeout", f"took longer than {self._limits.seconds:.0f} s to read; split the file"
             )
         return UnreadableFile(
-            "broken", f"reading it crashed ({_exit_name(child.returncode)}); repair or convert it"
+            "broken",
+            f"reading it crashed or ran out of memory ({_exit_name(child.returncode)}); "
+            "repair or convert it",
         )
 
 

@@ -56,6 +56,18 @@ def split(text: str, tokens: list[Span], window: Window, fits: Callable[[str], b
     return list(_Cutter(text, tokens, window, fits).spans())
 
 
+def stretches(text: str, longest: int = 200_000) -> Iterator[Span]:
+    """Part a very long text at line ends or spaces, so that its word pieces need little memory."""
+    start = 0
+    while len(text) - start > longest:
+        limit = start + longest
+        at = max(text.rfind("\n", start, limit), text.rfind(" ", start, limit)) + 1
+        end = at if at > start else limit
+        yield start, end
+        start = end
+    yield start, len(text)
+
+
 class _Cutter:
     def __init__(
         self, text: str, tokens: list[Span], window: Window, fits: Callable[[str], bool]

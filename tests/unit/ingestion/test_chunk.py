@@ -122,6 +122,14 @@ def test_a_word_that_counts_as_one_piece_is_cut_by_characters() -> None:
     assert "".join(c.text for c in chunks) == "a" * 5000
 
 
+def test_a_text_of_any_length_is_cut_without_loss_or_doubles() -> None:
+    text = "One sentence of it. " * 30_000
+    sizes = ChunkSizes(overlap_tokens=0)
+    chunks = chunk(parsed(text), WordTokenizer(max_tokens=200), sizes)
+
+    assert " ".join(c.text for c in chunks) == text.strip()
+
+
 def test_an_overlap_of_more_than_half_does_not_stall() -> None:
     sizes = ChunkSizes(overlap_tokens=80)
     chunks = chunk(parsed("short line\n" * 200), WordTokenizer(max_tokens=100), sizes)

@@ -144,3 +144,9 @@ def test_a_link_to_what_a_template_fills_in_keeps_its_text(target: str) -> None:
 
 def test_a_picture_inside_a_link_is_told_by_its_description() -> None:
     assert md('[{{< img src="a.png" alt="A card" >}}](https://x.gov/)').text == "A card"
+
+
+def test_deep_nesting_loses_nothing() -> None:
+    deep = "".join(f"{'  ' * level}- item {level}\n" for level in range(60))
+
+    assert "item 59" in md(deep).text

@@ -3,6 +3,7 @@
 Heavy imports stand inside the commands, so that `--help` answers at once.
 """
 
+import logging
 import sys
 from typing import Annotated
 
@@ -49,6 +50,8 @@ def _options(
 
 def main() -> None:
     """Run the command line; exit code 2 for wrong use, 1 for failure, 130 for Ctrl-C."""
+    # The driver reports each retry in several lines; what fails in the end is one line of ours.
+    logging.getLogger("neo4j").setLevel(logging.ERROR)
     try:
         app()
     except MilepostError as error:

@@ -4,6 +4,20 @@ from graph.server.home import Ports
 from graph.server.options import ServerOptions
 from graph.server.ports import LOOPBACK
 
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "img-src 'self' data:",
+        "style-src 'self' 'unsafe-inline'",
+        "connect-src 'self' ws://127.0.0.1:*",
+        "base-uri 'none'",
+        "object-src 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""What Neo4j Browser may load and talk to: this machine, where Neo4j's default also lets it reach
+four services that count its users."""
+
 
 def settings(options: ServerOptions, ports: Ports) -> dict[str, str]:
     """Return Neo4j's settings: this machine only, no calls home, fit for a laptop.
@@ -26,6 +40,7 @@ def settings(options: ServerOptions, ports: Ports) -> dict[str, str]:
         "dbms.fleet_manager.enabled": "false",
         "server.fleet_discovery.enabled": "false",
         "client.allow_telemetry": "false",
+        "dbms.security.http_static_content_security_policy_header": CONTENT_SECURITY_POLICY,
         # The query log would keep the questions that people ask.
         "db.logs.query.enabled": "OFF",
         # 256 MB of log are preallocated for each of two databases otherwise.

@@ -5,8 +5,19 @@ import pytest
 import yaml
 
 from graph.errors import ConfigurationError
-from graph.server import docker, engine, jars
+from graph.server import config, docker, engine, jars
+from graph.server.home import Ports
 from graph.server.options import ServerOptions
+
+LOCAL_ONLY = (
+    "server.default_",
+    "server.bolt.",
+    "server.http.listen",
+    "server.http.advertised",
+    "server.memory.",
+    "db.tx_log.",
+)
+"""Addresses and sizes, which differ in a container on purpose."""
 
 
 @pytest.fixture
@@ -69,3 +80,17 @@ def test_a_password_that_a_compose_file_cannot_hold_is_refused(
 
     with pytest.raises(ConfigurationError, match="choose another"):
         docker.start(replace(options, password="it's-a-secret"))
+
+
+def test_compose_sets_what_keeps_the_local_server_private(
+    service: dict[str, Any], options: ServerOptions
+) -> None:
+    """The two lists of settings are written down in two places and must not drift apart."""
+    given = {
+        name.removeprefix("NEO4J_").replace("__", "%").replace("_", ".").replace("%", "_"): value
+        for name, value in service["environment"].items()
+    }
+    local = config.settings(options, Ports(bolt=1, http=2))
+    own = {name: value for name, value in local.items() if not name.startswith(LOCAL_ONLY)}
+
+    assert {name: given.get(name) for name in own} == own

@@ -9,13 +9,15 @@ from statistics import mode
 
 from ingestion.contents import contents_lines
 from ingestion.numbering import BARE_KINDS, NumberedLine, parse_line
-from ingestion.outline_order import Candidate, in_order, unbroken_depths
+from ingestion.outline_order import Candidate, in_order, is_start, unbroken_depths
 from ingestion.parsed import Heading
 
 _LINE = re.compile(r"[^\n]*")
 _TextLine = tuple[int, str]
 """Offset and text of a line."""
 _LONGEST_NEXT_TITLE = 100
+_FEW = 5
+"""Headings below which their numbers must begin at 1 and have no gap."""
 _SHORTEST_SECTION, _MOST_SHORT = 30, 0.8
 """Characters between two headings, and the share of shorter gaps that makes a list of them."""
 _AGREEMENT = 0.8
@@ -158,7 +160,9 @@ def _outline(
         lines = _as_stressed(lines, above, stressed)
         chosen = _in_order(lines, above, lambda line: _weight(line, stressed), any_gap)
     if any_gap:
-        return chosen
+        # One such line in plain type is quoted from another document.
+        alone = len(chosen) == 1 and emphasised is not None
+        return [] if alone and not _is_stressed(chosen[0], emphasised or set()) else chosen
     has_appendix = kind == "lettered" and any(line.parsed.kind == "appendix" for line in above)
     return chosen if _is_convincing(chosen, emphasised, has_appendix) else []
 
@@ -209,10 +213,20 @@ def _is_convincing(lines: Sequence[_Line], emphasised: Set[int] | None, has_appe
     """Tell whether numbers without a word in front are headings rather than a list."""
     if len(lines) < 2 or _has_hardly_text_between(lines):
         return False
+    if len(lines) < _FEW and not (is_start(lines[0].parsed.key) and _is_unbroken(lines)):
+        return False
     depths = {len(line.parsed.key) for line in lines}
     if has_appendix or (max(depths) > 1 and lines[0].parsed.kind == "arabic"):
         return True
     return sum(_is_stressed(line, emphasised or set()) for line in lines) >= len(lines) / 2
+
+
+def _is_unbroken(lines: Sequence[_Line]) -> bool:
+    """Tell whether single integers, or letters, count on without a gap."""
+    keys = [line.parsed.key for line in lines]
+    if max(map(len, keys)) > 1:
+        return True
+    return all(after[0] - before[0] == 1 or is_start(after) for before, after in pairwise(keys))
 
 
 def _has_hardly_text_between(lines: Sequence[_Line]) -> bool:

@@ -102,9 +102,11 @@ def _word_line(match: re.Match[str]) -> NumberedLine | None:
     # "Section 203 shall apply", "part A of the form" and "see Appendix A for" are sentences.
     if word[0].islower() or number[0].islower():
         return None
-    if title and not match["separator"].strip() and not title[0].isupper():
-        return None
     kind = word.lower()
+    if title and not match["separator"].strip():
+        is_plain_title = kind in _SECTION and title[0].isupper() and not _VERB.search(title)
+        if not is_plain_title and not _is_capitalised(title.split()):
+            return None
     if kind in _SECTION:
         return NumberedLine("section", number, _key(number), title, bare=False)
     if kind in _APPENDIX:
@@ -125,7 +127,7 @@ def _is_title(line: NumberedLine) -> bool:
     first = next((c for c in title if c.isalnum()), "")
     if len(words) > _MOST_WORDS or not first or first.islower():
         return False
-    if title[-1] in ",;" or (title[-1] == ":" and len(words) > 5):
+    if title[0] in ",;|/)" or title[-1] in ",;" or (title[-1] == ":" and len(words) > 5):
         return False
     if title[-1] == "." and (len(words) > 10 or _VERB.search(title)):
         return False

@@ -61,7 +61,7 @@ def unbroken_depths(candidates: Sequence[Candidate]) -> set[int]:
         if after is None:
             continue
         key = candidates[after].key
-        value = _EXACT if _is_start(key) else _NEAR
+        value = _EXACT if is_start(key) else _NEAR
         if before is not None:
             value = _step(candidates[before], candidates[after], any_gap=False) or _NEAR
         steps.setdefault(len(key), []).append(value > _NEAR)
@@ -73,14 +73,14 @@ def unbroken_depths(candidates: Sequence[Candidate]) -> set[int]:
 
 
 def _first_score(candidate: Candidate, any_gap: bool) -> float:
-    if any_gap or _is_start(candidate.key):
+    if any_gap or is_start(candidate.key):
         return _RESTART
     return _WIDE / 2
 
 
 def _step(before: Candidate, after: Candidate, any_gap: bool) -> float | None:
     """Value of putting one heading behind another; None where numbers would not grow."""
-    restart = _RESTART if before.segment != after.segment and _is_start(after.key) else None
+    restart = _RESTART if before.segment != after.segment and is_start(after.key) else None
     if after.key <= before.key:
         return restart
     growth = _growth(before.key, after.key)
@@ -108,7 +108,8 @@ def _growth(before: Key, after: Key) -> float:
     return _WIDE
 
 
-def _is_start(key: Key) -> bool:
+def is_start(key: Key) -> bool:
+    """Tell whether an outline may begin with this number."""
     return max(key) <= 1 or (len(key) > 1 and max(key[1:]) <= 1)
 
 

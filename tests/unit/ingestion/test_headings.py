@@ -150,6 +150,19 @@ def test_a_subsection_without_the_first_of_its_kind_is_none() -> None:
     assert [number for _, number, _ in outline(text)] == ["1", "2", "3"]
 
 
+def test_a_few_numbers_with_gaps_are_no_outline() -> None:
+    text = f"2. WHEN TO FILE{BODY}5. HOW TO PAY{BODY}6. INTEREST{BODY}"
+
+    assert find_headings(text) == ()
+
+
+def test_one_section_in_plain_type_is_quoted_from_elsewhere() -> None:
+    quoted = f"It says{BODY}\u00a7 422.404 State premium taxes prohibited{BODY}"
+
+    assert find_headings(quoted, emphasised=set()) == ()
+    assert len(find_headings(quoted, emphasised={quoted.index("\u00a7")})) == 1
+
+
 def test_rows_of_a_revision_history_are_no_headings() -> None:
     assert find_headings(f"0.1 6 December 2010 Draft{BODY}0.2 30 January 2011 Final{BODY}") == ()
 

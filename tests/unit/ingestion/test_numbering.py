@@ -33,6 +33,8 @@ def test_a_heading_is_split_into_number_and_title(line: str, number: str, title:
     "line",
     [
         "Section 203 shall apply to all work.",
+        "Chapter 82.04 RCW governs the business and occupation tax",
+        "Volume 6, Issue 3 | Fall 2019",
         "203 tons of rock were moved",
         "3 apples",
         "see Appendix A for",

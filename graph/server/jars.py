@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LOCK = Path(__file__).with_name("neo4j.lock")
 MEGABYTE = 1_000_000
+_ATTEMPTS = 3
 _CONNECTIONS = 8
 
 
@@ -113,11 +114,17 @@ def _fetch_all(jars: list[Jar], repository: Path, progress: Progress) -> None:
 
 
 def _fetch(jar: Jar, context: "MavenContext") -> None:
+    import stamina  # both are needed only here
+    from requests import RequestException
+
     path = jar.path(context.repo_cache)
-    path.unlink(missing_ok=True)
     component = context.project(jar.group, jar.artifact).at_version(jar.version)
     try:
-        component.artifact(classifier=jar.classifier).resolve()
+        # Of some 240 files over a long line one connection is easily dropped.
+        for attempt in stamina.retry_context(on=RequestException, attempts=_ATTEMPTS):
+            with attempt:
+                path.unlink(missing_ok=True)
+                component.artifact(classifier=jar.classifier).resolve()
     except RuntimeError as error:  # what jgo raises where no repository has the file
         raise ServerError(
             f"No Maven repository has {path.name}: {error}. Check the [repositories] in jgo's "

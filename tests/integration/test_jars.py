@@ -20,6 +20,16 @@ CONTENT = b"a jar, more or less" * 1000
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves a folder without a word."""
 
+    drops = 0
+    """Connections to drop without an answer before serving."""
+
+    def do_GET(self) -> None:
+        if QuietHandler.drops:
+            QuietHandler.drops -= 1
+            self.close_connection = True
+            return
+        super().do_GET()
+
     def log_message(self, *args: object) -> None:
         pass
 
@@ -67,6 +77,17 @@ def test_missing_jars_are_fetched_and_counted(remote: Path, cache: Path) -> None
     size = len(CONTENT)
     assert [path.read_bytes() for path in jars.classpath(cache)] == [CONTENT, CONTENT]
     assert counted == [(0, 2 * size), (size, 2 * size), (2 * size, 2 * size)]
+
+
+def test_a_dropped_connection_is_tried_again(
+    remote: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QuietHandler, "drops", 2)
+
+    jars.install(cache)
+
+    assert QuietHandler.drops == 0
+    assert not jars.missing(cache)
 
 
 def test_jars_that_are_there_are_not_fetched_again(remote: Path, cache: Path) -> None:

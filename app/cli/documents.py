@@ -80,7 +80,7 @@ def show(
         return
     for key, value in found[0].items():
         shown = "" if value is None else value
-        console().print(f"{key:<12} {shown}", markup=False, highlight=False)
+        console().print(f"{key:<12} {shown}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()

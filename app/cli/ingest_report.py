@@ -46,9 +46,10 @@ def summary(run: "IngestRun") -> list[str]:
     named = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     lines = [f"{counted(found.files, 'file')}: {named}."]
     if found.read or found.replaced:
+        pages = f"{counted(found.pages, 'page')}, " if found.pages else ""
         lines.append(
             f"Written: {counted(found.chunks, 'chunk')} in {counted(found.sections, 'section')}, "
-            f"{counted(found.pages, 'page')}, in {duration((ended - begun).total_seconds())}."
+            f"{pages}in {duration((ended - begun).total_seconds())}."
         )
     if found.pages_without_text:
         lines.append(f"{counted(found.pages_without_text, 'page')} without text, not searchable.")

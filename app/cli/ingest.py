@@ -1,5 +1,6 @@
 """`milepost ingest`: documents into the graph, and a report of every file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="List every file, not refused only.")
 ]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Stay, and ingest again whenever a file changes.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Files read at the same time.", min=1)]
 Seconds = Annotated[
     float, typer.Option("--seconds-per-file", help="A file that takes longer is refused.", min=1)
@@ -44,6 +48,7 @@ def ingest(
     json: options.Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    watch: Watch = False,
     jobs: Jobs = 1,
     seconds_per_file: Seconds = 120.0,
     max_mb: Megabytes = 500,
@@ -56,22 +61,39 @@ def ingest(
 
     A file's scope is the first folder below the one given, unless a scope map says otherwise.
     """
-    from app.cli.ingest_report import print_report
-    from app.cli.output import print_json
     from ingestion.parsed import ReadLimits
     from ingestion.pipeline import IngestOptions
-    from ingestion.report import run_as_dict, write_report
 
     limits = ReadLimits(seconds=seconds_per_file, file_bytes=max_mb * 1_000_000)
     chosen = IngestOptions(collection, audience, scope_map, limits, jobs)
     run = _run(paths, chosen, report, quiet=quiet)
+    _show(run, report, json=json, verbose=verbose)
+    if watch:
+        for _ in _changes(paths):
+            run = _run(paths, chosen, report, quiet=quiet)
+            _show(run, report, json=json, verbose=verbose)
+    _exit_by(run, strict=strict)
+
+
+def _changes(paths: list[Path]) -> Iterator[object]:
+    """Yield whenever files change and have come to rest; Ctrl-C ends it."""
+    import watchfiles
+
+    _say("Watching for changes; Ctrl-C ends it.")
+    return watchfiles.watch(*paths, debounce=2_000)
+
+
+def _show(run: "IngestRun", report: Path | None, *, json: bool, verbose: bool) -> None:
+    from app.cli.ingest_report import print_report
+    from app.cli.output import print_json
+    from ingestion.report import run_as_dict, write_report
+
     if report is not None:
         write_report(run, report)
     if json:
         print_json(run_as_dict(run))
     else:
         print_report(run, verbose=verbose)
-    _exit_by(run, strict=strict)
 
 
 def _run(

@@ -128,3 +128,27 @@ def wait_until_it_embeds(driver: Driver) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     time.sleep(1)
+
+
+def test_watching_takes_in_a_file_that_is_added_until_ctrl_c(
+    folder: Path, cli_env: dict[str, str]
+) -> None:
+    command = [str(Path(sys.executable).with_name("milepost")), "ingest", str(folder), "--watch"]
+    watching = subprocess.Popen(
+        command, env=cli_env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert watching.stderr is not None
+    try:
+        for line in watching.stderr:
+            if "Watching" in line:
+                break
+        time.sleep(1)  # the watch begins just after the message
+        (folder / "bridges.md").write_text("# Bridges\n\nBridges carry roads.\n", "utf-8")
+        deadline = time.monotonic() + 60
+        while "bridges.md" not in milepost("documents", "list", "--json", env=cli_env).stdout:
+            assert time.monotonic() < deadline
+    finally:
+        watching.send_signal(signal.SIGINT)
+        watching.communicate(timeout=30)
+
+    assert watching.returncode == 130

@@ -1,17 +1,20 @@
-"""How fast the straight road is: start, write, search. `make bench` prints the table.
+"""How fast the straight road is: start, write, ingest, search. `make bench` prints the table.
 
 Starts a Neo4j of its own in a temporary folder, so nobody's graph is touched. Other systems write
 the same chunks to the same server in the same run: on a shared machine ratios mean more than
 figures. Each figure is the median of several runs.
 """
 
+import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,16 @@ import numpy as np
 from neo4j import Driver, GraphDatabase
 from platformdirs import user_cache_path
 
-from graph.model import Chunk, Document, IngestedDocument, Section, Vectors
+from graph.model import Chunk, Document, FileOutcome, IngestedDocument, Query, Section, Vectors
+from graph.ports import Embedder, Store
 from graph.server import local
 from graph.server.options import Connection, ServerOptions
 from graph.store import EmbedderInfo, GraphStore
+from ingestion.embed import load_embedder
+from ingestion.pipeline import IngestOptions, ingest
+from router import retrieve
+from router.retrieve import System
+from router.route import vote
 
 CHUNKS = 4_000
 PER_DOCUMENT = 100
@@ -45,6 +54,7 @@ def main() -> None:
             report("Neo4j start, warm", time.perf_counter() - started, "s")
             bench_help()
             bench_writing(connection)
+            bench_samples(connection)
         finally:
             local.reset(options)
 
@@ -204,6 +214,63 @@ def write_graphrag(driver: Driver, texts: Sequence[str], vectors: Vectors) -> No
         )
         ids = [record["id"] for record in records]
         upsert_vectors(driver, ids, "embedding", [v.tolist() for v in vectors[chosen]])
+
+
+class _Silent:
+    """Progress told to nobody."""
+
+    def started(self, files: int, size: int) -> None:
+        """Ignore it."""
+
+    def embedded(self, chunks: int, size: int) -> None:
+        """Ignore it."""
+
+    def done(self, outcome: FileOutcome, size: int) -> None:
+        """Ignore it."""
+
+
+def bench_samples(connection: Connection) -> None:
+    """Ingest the samples without the vector cache, then ask their questions of each system."""
+    embedder = load_embedder("all-MiniLM-L6-v2", user_cache_path("milepost"), print)
+    samples = Path(__file__).parents[2] / "samples"
+    lines = (samples / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = [Query(json.loads(line)["question"]) for line in lines]
+    auth = (connection.username, connection.password)
+    with GraphDatabase.driver(connection.uri, auth=auth) as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
+    with GraphStore(connection.uri, auth) as store:
+        store.migrate(EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint))
+        started = time.perf_counter()
+        run = ingest(
+            [samples],
+            store=store,
+            embedder=embedder,
+            cache=None,
+            options=IngestOptions(),
+            progress=_Silent(),
+        )
+        seconds = time.perf_counter() - started
+        chunks = sum(outcome.chunks for outcome in run.outcomes)
+        report("ingesting the samples, all embedded anew", seconds, "s", f"{chunks:,} chunks")
+        report("  of them", chunks / seconds, "chunks/s")
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        report("  peak memory of the main process", memory, "MB", "writing the peers' included")
+        bench_search(store, embedder, questions)
+
+
+def bench_search(store: Store, embedder: Embedder, questions: Sequence[Query]) -> None:
+    """Time each system from the question's text to ten hits, embedding included."""
+    route = partial(retrieve.embed_and_route, embedder=embedder, router=partial(vote, store=store))
+    embed = partial(retrieve.embed_only, embedder=embedder)
+    for system in (
+        System("soft_scoped", route, partial(retrieve.soft_scoped, store=store)),
+        System("hybrid", embed, partial(retrieve.hybrid, store=store)),
+        System("monolithic", embed, partial(retrieve.monolithic, store=store)),
+    ):
+        seconds = [median(partial(system, query, 10)) for query in questions]
+        tail = sorted(seconds)[int(0.95 * len(seconds))]
+        note = f"p95 {tail * 1000:.0f} ms"
+        report(f"search, {system.name}, p50", statistics.median(seconds) * 1000, "ms", note)
 
 
 def empty(driver: Driver) -> None:

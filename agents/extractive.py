@@ -16,7 +16,7 @@ from agents.passages import describe, disarm
 from agents.question import Question, parse
 from agents.quotable import Quotable, folded_words, quotables, similarity
 from agents.state import Draft
-from graph.model import Hit, Passage
+from graph.model import Hit
 from graph.ports import Embedder
 
 NOTICE = "The documents say, word for word (no chat model was used):"
@@ -59,7 +59,7 @@ Chosen on one half of two question sets with known answers, XQuAD's English part
 that of Chroma's chunking evaluation without its financial corpus (182), each question asked twice:
 of all passages, and of all but those that answer it. The latter is the hardest kind of question
 without an answer, as the rest of the same article still matches. On the other half .8 answers 92%
-(86%) of the questions, 94% of XQuAD's rightly, and abstains from 86% (44%) of the unanswerable
+(84%) of the questions, 94% of XQuAD's rightly, and abstains from 85% (46%) of the unanswerable
 ones; .7 would answer 96% (92%) and abstain from 71% (30%). Of 200 of these questions asked of
 agency documents, which do not treat them, none is answered.
 """
@@ -142,16 +142,21 @@ def choose(question: Question, scored: Sequence[Scored]) -> list[Scored]:
 
 
 def _candidates(question: Question, hits: Sequence[Hit]) -> list[Quotable]:
-    """Return what can be quoted; only from the edition that the question names, if it was found."""
-    named = [_names(question, hit.passage) for hit in hits]
-    if not any(named):
-        return quotables(hits, [hit.passage.is_current for hit in hits])
-    return [one for one in quotables(hits, named) if one.preferred]
+    """Return what can be quoted; where the question names an edition, only what is of it.
+
+    If that edition was not found, what mentions it remains: another edition must not answer for it.
+    """
+    named = [_mentions(question.editions, hit.passage.edition or "") for hit in hits]
+    if any(named):
+        return [one for one in quotables(hits, named) if one.preferred]
+    found = quotables(hits, [hit.passage.is_current for hit in hits])
+    if question.editions:
+        return [one for one in found if _mentions(question.editions, one.text)]
+    return found
 
 
-def _names(question: Question, passage: Passage) -> bool:
-    """Tell whether the question names the passage's edition."""
-    return not question.editions.isdisjoint(re.findall(r"\d+(?:\.\d+)*", passage.edition or ""))
+def _mentions(editions: frozenset[str], text: str) -> bool:
+    return not editions.isdisjoint(re.findall(r"\d+(?:\.\d+)*", text))
 
 
 def _weights(words: Iterable[str], candidates: Sequence[frozenset[str]]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """What a question tells about the sentence that answers it, by rules."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.quotable import folded_words
@@ -8,22 +9,28 @@ from agents.sentences import strip_marker
 
 _ASKS_FOR_A_FIGURE = re.compile(
     r"\bhow (?:many|much|old|far|large|big|high|tall)\b"
-    r"|\b(?:percent|percentage|what number|phone number|what amount|what year|which year|salary"
-    r"|price|costs?|fees?|wage|minimum|maximum|what (?:do|does|must|will|would)\b.*\bpay)\b",
+    r"|\b(?:percent|percentage|what number|phone number|what amount|salary|price|costs?|fees?|wage"
+    r"|minimum|maximum|what (?:do|does|must|will|would)\b.*\bpay)\b",
     re.I,
 )
 _ASKS_HOW_OFTEN = re.compile(r"\bhow (?:often|frequently)\b", re.I)
-_ASKS_FOR_A_TIME = re.compile(r"\bhow (?:long|soon|quickly|fast|late|early)\b|\bwhen\b", re.I)
+_ASKS_FOR_A_TIME = re.compile(
+    r"\bhow (?:long|soon|quickly|fast|late|early)\b|\bwhen\b"
+    r"|\A\s*(?:\w+ )?(?:what|which) (?:year|date|day)\b",
+    re.I,
+)
 _DEFINITION = re.compile(
     r"\s*(?:what|who)(?:'s| is| are)\s+(?:an?\s+|the\s+)?(.{2,60}?)\s*\?*\s*\Z", re.I
 )
 
 _FIGURE = re.compile(
-    r"(?<![\w-])[$€£]?\d[\d.,]*(?![a-z]{3})|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty"
-    r"|thirty|sixty|ninety|hundred|thousand|million|once|twice|half|free|single|at least one"
-    r"|only one|none|no (?:limit|cost|charge))\b",
+    r"(?<![\w-])(?!(?:\d{1,2}, )?(?:19|20)\d\d\b)[$€£]?\d[\d.,]*(?![a-z]{3})"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty"
+    r"|ninety|hundred|thousand|million|once|twice|half|free|single|at least one|only one|none"
+    r"|no (?:limit|cost|charge))\b",
     re.I,
 )
+"""An amount, in figures or words; no date."""
 _PERIOD = (
     r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|daily|weekly|monthly|quarterly"
     r"|annual(?:ly)?|yearly|immediately|promptly|periodic(?:ally)?"
@@ -42,6 +49,8 @@ _ASKS = [
     (_ASKS_HOW_OFTEN, _FREQUENCY),
     (_ASKS_FOR_A_TIME, _TIME),
 ]
+_LONGEST_TERM = 3
+"""Words; what is longer is hardly ever repeated as it stands."""
 _QUOTED = re.compile(r"[\"“]([^\"“”]{3,})[\"”]")
 _NUMBER = re.compile(r"\d+(?:[.,-]\d+)*")
 _FUNCTION_WORDS = (
@@ -71,39 +80,45 @@ class Question:
     """What is in every answer: a figure, a time; None if that cannot be told."""
     wants_a_figure: bool
     """Whether that is a figure, which nothing can paraphrase."""
+    term: tuple[str, ...]
+    """The words, folded, of what is to be explained; empty where that is no short term."""
     opening: re.Pattern[str] | None
-    """How a definition of what is asked for begins; None if no definition is asked for."""
+    """How an explanation of it begins; None where none is asked for."""
 
     def is_met_by(self, text: str) -> bool:
         """Tell whether a text has what every answer has."""
-        return self.wants is None or self.wants.search(strip_marker(text)) is not None
+        if self.wants is not None and not self.wants.search(strip_marker(text)):
+            return False
+        return not self.term or _contains(folded_words(text), self.term)
 
 
 def parse(text: str) -> Question:
     """Take a question apart."""
     literals = [*_NUMBER.findall(text), *_QUOTED.findall(text)]
-    wants = None
-    for asks, what in _ASKS:
-        if wants is None and asks.search(text):
-            wants = what
+    wants = next((what for asks, what in _ASKS if asks.search(text)), None)
+    asked = _DEFINITION.match(text)
+    term = folded_words(asked.group(1)) if asked else []
     return Question(
-        text,
-        tuple(word for word in dict.fromkeys(folded_words(text)) if word not in _EMPTY),
-        tuple(literal.lower() for literal in literals),
-        frozenset(_EDITION.findall(text)),
-        wants,
-        wants is _FIGURE,
-        _opening(text),
+        text=text,
+        words=tuple(word for word in dict.fromkeys(folded_words(text)) if word not in _EMPTY),
+        literals=tuple(literal.lower() for literal in literals),
+        editions=frozenset(_EDITION.findall(text)),
+        wants=wants,
+        wants_a_figure=wants is _FIGURE,
+        term=tuple(term) if len(term) <= _LONGEST_TERM and _EMPTY.isdisjoint(term) else (),
+        opening=_opening(asked.group(1)) if asked else None,
     )
 
 
-def _opening(text: str) -> re.Pattern[str] | None:
-    asked = _DEFINITION.match(text)
-    if asked is None:
-        return None
-    term = re.escape(asked.group(1))
+def _contains(words: Sequence[str], term: tuple[str, ...]) -> bool:
+    """Tell whether the words of the term follow each other."""
+    starts = range(len(words) - len(term) + 1)
+    return any(tuple(words[start : start + len(term)]) == term for start in starts)
+
+
+def _opening(term: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?:an?\s+|the\s+)?{term}s?\s*(?:[(,][^.]{{0,60}}[),]\s*)?"
+        rf"(?:an?\s+|the\s+)?{re.escape(term)}s?\s*(?:[(,][^.]{{0,60}}[),]\s*)?"
         r"(?:is|are|means?|refers?|describes?|:|[-–—])(?=\s)",  # noqa: RUF001 (a real dash)
         re.I,
     )

@@ -30,7 +30,7 @@ _LEANS = re.compile(
 )
 _BULLET = re.compile(r"^[-*+•▪◦‣·●○■□–—✓➢]\s+")  # noqa: RUF001 (a real dash)
 _CONTENTS_LINE = re.compile(r"\.{4,}|(?:\s\.){4,}|…{2,}")
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")  # noqa: RUF001 (a typographic apostrophe)
+_WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # noqa: RUF001 (a typographic apostrophe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _with_context(text: str, before: Sentence | None, sentence: Sentence) -> str
 def _is_whole(sentence: Sentence) -> bool:
     bare = strip_marker(sentence.text)
     ended = sentence.text.rstrip("\"'”’)]»*").endswith((".", "!", "?", ";", ":"))  # noqa: RUF001
-    return (ended or sentence.in_list) and not (bare[:1].islower() and not sentence.in_list)
+    return (ended or sentence.in_list) and not bare[:1].islower()
 
 
 def _stem(word: str) -> str:

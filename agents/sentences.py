@@ -30,6 +30,9 @@ _OPENING_WORDS = (
 )
 _STARTERS = frozenset(_OPENING_WORDS.split())
 """Words that, capitalised, tell that an abbreviation before them ended its sentence."""
+_UNFINISHED = "a an and as at by for from if in is of on or that the to under which with"
+_NEVER_LAST = frozenset(_UNFINISHED.split())
+"""Words that no heading and no paragraph ends with."""
 
 _LIST_MARKER = re.compile(
     r"\s*(?:[-*+•▪◦‣·●○■□–—✓➢]\s+|\((?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\)\s*"  # noqa: RUF001 (a real dash)
@@ -39,6 +42,8 @@ _STOP = re.compile(r"(?:[.!?…]+|[。！？])[\"'”’)\]»]*")  # noqa: RUF00
 _WORD_BEFORE = re.compile(r"[^\s(\[\"“”‘'«]+\Z")  # noqa: RUF001 (typographic quotes)
 _SHORT_LINE = 0.6
 """A line below this share of the longest line did not break for want of room."""
+_LONGEST_HEADING = 80
+"""Characters; a longer line did not end there because it is a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +107,21 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 def _opens_block(text: str, before: re.Match[str], line: re.Match[str], widest: int) -> bool:
     head, tail = line.group().lstrip(), before.group().rstrip()
-    if not head:
-        return True
-    if not tail or text.count("\n", before.end(), line.start()) > 1:
+    if not head or not tail:
         return True
     if _LIST_MARKER.match(line.group()) or " | " in head or " | " in tail:
         return True
-    room = len(tail) < _SHORT_LINE * widest
-    return room and not head[0].islower() and tail[-1] not in ",-–—"  # noqa: RUF001 (a real dash)
+    if _goes_on(tail, head):
+        return False
+    empty_line = text.count("\n", before.end(), line.start()) > 1
+    return empty_line or len(tail) < min(_SHORT_LINE * widest, _LONGEST_HEADING)
+
+
+def _goes_on(tail: str, head: str) -> bool:
+    """Tell whether a sentence runs on over a line's end, even where an empty line follows."""
+    last_word = tail.rsplit(None, 1)[-1].lower()
+    unfinished = tail[-1] in ",-–—" or last_word in _NEVER_LAST  # noqa: RUF001 (a real dash)
+    return unfinished or (head[0].islower() and tail[-1] not in ".!?:;…")
 
 
 def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -1,5 +1,7 @@
 """`milepost ask`: an answer from the documents, each claim with its source."""
 
+import re
+import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,11 +64,24 @@ def _print(answered: "Answered") -> None:
     from app.cli.output import console
 
     out = console()
-    out.print(answered.answer.text, markup=False, highlight=False)
+    text = _wrapped(answered.answer.text, out.width)
+    out.print(text, markup=False, highlight=False, soft_wrap=True)
     out.print()
     _print_sources(out, answered.answer)
     _print_checks(out, answered.answer)
     _print_search(out, answered.ranking)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Break lines at spaces, but not within a citation; the items of a list are indented."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        whole = re.sub(r"\[Source (\d+)\]", "[Source\0\\1]", line)
+        indent = "  " if line.startswith("- ") else ""
+        lines += textwrap.wrap(
+            whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        ) or [""]
+    return "\n".join(lines).replace("\0", " ")
 
 
 def _print_sources(out: "Console", answer: "Answer") -> None:

@@ -67,6 +67,13 @@ def test_the_edition_that_the_question_names_is_quoted() -> None:
     assert quotations(answer(question, found)) == [(old, 2)]
 
 
+def test_no_other_edition_answers_for_one_that_was_not_found() -> None:
+    found = hits("A certificate must be issued within 90 days of identity verification.")
+    question = "Within how many days must a certificate be issued in version 3.0?"
+
+    assert answer(question, found) == ABSTENTION
+
+
 def test_a_sentence_that_adds_nothing_is_left_out() -> None:
     again = "Audit logs shall be kept by each certification authority for three years and a day."
 

@@ -33,6 +33,9 @@ def test_a_number_alone_names_no_edition() -> None:
         ("How many cards are there?", "There are three cards.", True),
         ("How many cards are there?", "3. There are cards.", False),
         ("How many cards are there?", "FIPS-201 has cards.", False),
+        ("How many cards are there?", "On October 15, 2010 there were cards.", False),
+        ("In what year was it?", "It was in 2010.", True),
+        ("Where is it said on which date it ends?", "It is said in the column.", True),
         ("What does a domain cost?", "Domains are free of charge.", True),
         ("What does a domain cost?", "Domains are registered.", False),
         ("How often is it reviewed?", "It is reviewed monthly.", True),
@@ -61,6 +64,17 @@ def test_a_definition_is_recognised(question: str, opening: str, matches: bool) 
 
     assert pattern is not None
     assert bool(pattern.match(opening)) == matches
+
+
+def test_a_term_is_explained_only_where_it_stands() -> None:
+    question = parse("What is a privileged user?")
+
+    assert question.is_met_by("Privileged users perform security duties.")
+    assert not question.is_met_by("Manage the privileges of users.")
+
+
+def test_a_long_description_is_no_term() -> None:
+    assert parse("What are the assurance levels in SP 800-63?").is_met_by("There are levels.")
 
 
 def test_other_questions_ask_for_no_definition() -> None:

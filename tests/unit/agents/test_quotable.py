@@ -23,11 +23,11 @@ def test_a_short_list_is_quoted_with_its_lead() -> None:
 
 
 def test_an_item_of_a_long_list_is_quoted_with_its_lead() -> None:
-    items = [f"- {kind} " + f"{kind}-word " * 12 for kind in "abcdefgh"]
+    items = [f"- {kind} " + f"{kind}word " * 12 for kind in "abcdefgh"]
     found = texts("The applicant shall provide all of these:\n" + "\n".join(items))
 
     assert len(found) == 8
-    assert found[3].startswith("The applicant shall provide all of these: … - d d-word")
+    assert found[3].startswith("The applicant shall provide all of these: … - d dword")
 
 
 def test_headings_questions_and_contents_lines_are_not_quoted() -> None:

@@ -48,6 +48,24 @@ def test_lines_broken_by_a_layout_are_one_sentence() -> None:
     ]
 
 
+def test_a_sentence_goes_on_over_an_empty_line_that_a_layout_left() -> None:
+    text = (
+        "The applicant gives a form of identification (e.g., an\n\nAgency badge) as proof\n\nof it."
+    )
+
+    assert texts(text) == [
+        "The applicant gives a form of identification (e.g., an Agency badge) as proof of it."
+    ]
+
+
+def test_a_paragraph_is_not_joined_with_the_next() -> None:
+    assert texts("Keep the logs\n\nBackups are made.\n\niPhones are not.") == [
+        "Keep the logs",
+        "Backups are made.",
+        "iPhones are not.",
+    ]
+
+
 def test_list_items_stand_by_themselves() -> None:
     text = "The applicant gives:\n- a photo\n(b) an address\n3. a form"
 

@@ -78,3 +78,13 @@ def test_an_abstention_lists_no_sources(capsys: pytest.CaptureFixture[str]) -> N
     out = shown(replace(ANSWER, text=ABSTENTION, sources=sources, supported=False), capsys)
 
     assert out.startswith(f"{ABSTENTION} Searched")
+
+
+def test_a_citation_is_not_broken_over_two_lines() -> None:
+    text = "The documents say:\n\n- “" + "word " * 14 + "end” [Source 12]"
+
+    for width in range(20, 100):
+        lines = ask._wrapped(text, width).split("\n")
+        assert sum("[Source 12]" in line for line in lines) == 1
+        assert max(map(len, lines)) <= width
+    assert " ".join(ask._wrapped(text, 20).split()) == " ".join(text.split())

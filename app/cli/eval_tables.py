@@ -62,7 +62,10 @@ def print_significance(baseline: str, differences: Sequence[Difference]) -> None
         if one.comparison.note:
             out.print(f"{one.measure} {one.system}: {one.comparison.note}", style="dim")
     if not differences:
-        out.print(f"There is no system beside {baseline} to compare.")
+        out.print(
+            f"Nothing to compare: no system beside {baseline}, or no question scored by the usual "
+            "measures. Name others with --measures."
+        )
 
 
 def _basis(results: Results) -> str:

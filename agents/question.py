@@ -92,6 +92,11 @@ class Question:
         return not self.term or _contains(folded_words(text), self.term)
 
 
+def names_edition(text: str) -> bool:
+    """Tell whether a question names an edition, such as "version 2.4" or "revision 3"."""
+    return _EDITION.search(text) is not None
+
+
 def parse(text: str) -> Question:
     """Take a question apart."""
     literals = [*_NUMBER.findall(text), *_QUOTED.findall(text)]

@@ -10,7 +10,7 @@ import typer
 
 from app.settings import Settings
 from graph.errors import StoreUnavailable, UsageError
-from graph.model import Query, Ranking
+from graph.model import Filter, Query, Ranking
 from graph.ports import Embedder
 from graph.server.options import ServerOptions
 from graph.store import EmbedderInfo, GraphStore
@@ -56,7 +56,9 @@ class App:
         """
         found = self.system(system)
         self._check_scopes(query)
-        return found(query, k)
+        ranking = found(query, k)
+        self._check_found(ranking)
+        return ranking
 
     def ask(
         self, query: Query, *, system: str | None = None, model: str | None = None, k: int = 10
@@ -87,7 +89,24 @@ class App:
             filter=query.filter,
             k=k,
         )
-        return ask(soft_scoped.build(), query.text, context)
+        answered = ask(soft_scoped.build(), query.text, context)
+        self._check_found(answered.ranking)
+        return answered
+
+    def _check_found(self, ranking: Ranking) -> None:
+        """Tell a filter that no document passes from a question that no document answers."""
+        where = ranking.query.filter
+        if ranking.hits or self.store.list_scopes(where):
+            return
+        if not self.store.list_scopes(Filter(where.collection, where.audiences)):
+            raise UsageError(
+                f"Collection {where.collection!r} holds no document that you may see. Ingest some "
+                "with `milepost ingest FOLDER`, or check --collection and --audience."
+            )
+        raise UsageError(
+            f"No document in collection {where.collection!r} passes the filters given: check "
+            "--scope, --series, --year and --as-of against `milepost documents list`."
+        )
 
     def _check_scopes(self, query: Query) -> None:
         if not query.filter.scopes:

@@ -231,7 +231,7 @@ FOREACH (_ IN CASE WHEN d IS NULL THEN [1] ELSE [] END |
 DOCUMENT_STATES: LiteralString = """
 MATCH (d:Document {collection: $collection})
 RETURN d.id AS id, d.uri AS uri, d.sha256 AS sha256, d.fingerprint AS fingerprint,
-       d.chunks AS chunks
+       d.audience AS audience, d.chunks AS chunks
 """
 
 DOCUMENT_SIZES: LiteralString = """

@@ -50,21 +50,30 @@ def first_day(edition: Edition) -> str:
 def order_editions(documents: Sequence[Edition]) -> tuple[Validity, ...]:
     """Order the documents of one series, oldest edition first, and tell when each is in force.
 
-    The date decides, or the year, then the edition's number read as a person would (2.10 after
-    2.9, a draft before what it drafts), so that the order of ingestion does not matter. Documents
-    with the same number and date are one edition in several files: none of them replaces another.
-    Where some are undated all are placed by number, and an undated successor counts as in force
-    from the start.
+    Documents with the same number are one edition in several files, as are those without number
+    of the same day: none of them replaces another, whatever date was found in one of them. Of an
+    edition the earliest known day counts. The day decides, then the number read as a person would
+    (2.10 after 2.9, a draft before what it drafts), so that the order of ingestion does not
+    matter. Where some editions are undated all are placed by number, and an undated successor
+    counts as in force from the start.
     """
-    dated = all(first_day(document) != ALWAYS for document in documents)
 
-    def place(document: Edition) -> tuple[str, _Natural, str]:
-        day = first_day(document)
-        return (day if dated else "", _natural(document.edition), day)
+    def same(document: Edition) -> tuple[str, str]:
+        label = document.edition or ""
+        return (label, "" if label else first_day(document))
 
-    ordered = sorted(documents, key=lambda document: (place(document), document.id))
-    editions = [list(group) for _, group in itertools.groupby(ordered, key=place)]
-    days = [first_day(edition[0]) for edition in editions]
+    ordered = sorted(documents, key=lambda document: (same(document), document.id))
+    editions = [list(group) for _, group in itertools.groupby(ordered, key=same)]
+    dated = all(_day(edition) != ALWAYS for edition in editions)
+    editions.sort(
+        key=lambda edition: (
+            _day(edition) if dated else "",
+            _natural(edition[0].edition),
+            _day(edition),
+            edition[0].id,
+        )
+    )
+    days = [_day(edition) for edition in editions]
     before = [(), *(tuple(document.id for document in edition) for edition in editions[:-1])]
     return tuple(
         Validity(document.id, valid_from, valid_to, supersedes)
@@ -73,6 +82,10 @@ def order_editions(documents: Sequence[Edition]) -> tuple[Validity, ...]:
         )
         for document in edition
     )
+
+
+def _day(edition: Sequence[Edition]) -> str:
+    return min((d for d in map(first_day, edition) if d != ALWAYS), default=ALWAYS)
 
 
 _Natural = tuple[tuple[int, int, str], ...]

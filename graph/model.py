@@ -132,6 +132,7 @@ class DocumentState:
     uri: str
     sha256: str
     fingerprint: str
+    audience: str
     chunks: int
 
 

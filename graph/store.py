@@ -13,6 +13,7 @@ from graph.errors import (
     EmbedderMismatch,
     SchemaMismatch,
     StoreFull,
+    StoreUnavailable,
 )
 from graph.lucene import fulltext_query
 from graph.model import (
@@ -70,6 +71,7 @@ class GraphStore:
             database: Name of the database.
             retry_seconds: How long a transaction is retried over lost connections and deadlocks.
         """
+        _require_bolt(uri)
         self._uri = uri
         self._database = database
         with wrapped(uri):
@@ -294,6 +296,17 @@ class GraphStore:
         ):
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
             return execute(work)
+
+
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+
+def _require_bolt(uri: str) -> None:
+    if uri.partition("://")[0] not in _SCHEMES:
+        raise StoreUnavailable(
+            f"NEO4J_URI is {uri!r}, which is no address of Neo4j's Bolt interface. It begins with "
+            f"one of {', '.join(_SCHEMES)}, such as bolt://127.0.0.1:7687."
+        )
 
 
 def _group_documents(sizes: Sequence[Mapping[str, Any]], chunks: int) -> Generator[list[str]]:

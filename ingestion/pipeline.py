@@ -37,8 +37,9 @@ class IngestOptions:
     """How to ingest."""
 
     collection: str = "default"
-    audience: str = "public"
-    """For files to which the scope map gives none."""
+    audience: str | None = None
+    """For files to which the scope map gives none. None keeps what a file has in the graph, and is
+    "public" for a new one: ingesting again must not show a file to more people than before."""
     scope_map: Path | None = None
     """None takes `scopes.yaml` in each ingested folder, where there is one."""
     limits: ReadLimits = field(default_factory=ReadLimits)

@@ -40,8 +40,8 @@ class Plan:
     """What is the same for all files of a run."""
 
     collection: str
-    audience: str
-    """For files to which the scope map gives none."""
+    audience: str | None
+    """For files to which the scope map gives none; see `IngestOptions`."""
     embedder: Embedder
     limits: ReadLimits
 
@@ -75,10 +75,17 @@ def document_id(collection: str, uri: str) -> str:
     return _digest(collection, uri)
 
 
-def document_fingerprint(given: GivenMetadata, plan: Plan) -> str:
+def document_audience(task: Task, plan: Plan) -> str:
+    """Return who may see the file: what is given now, else what it has in the graph."""
+    stored = task.known.audience if task.known else "public"
+    return task.given.audience or plan.audience or stored
+
+
+def document_fingerprint(task: Task, plan: Plan) -> str:
     """Return a digest of all that a document's chunks depend on beside the file's bytes."""
-    metadata = json.dumps(asdict(given), sort_keys=True)
-    return _digest(SPLITTER_VERSION, plan.embedder.fingerprint, plan.audience, metadata)
+    metadata = json.dumps(asdict(task.given), sort_keys=True)
+    audience = document_audience(task, plan)
+    return _digest(SPLITTER_VERSION, plan.embedder.fingerprint, audience, metadata)
 
 
 def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome | None:
@@ -87,7 +94,7 @@ def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome |
     path = task.file.path
     stamp = _stamp(path)
     sha256 = _sha256(path, plan.limits)
-    fingerprint = document_fingerprint(task.given, plan)
+    fingerprint = document_fingerprint(task, plan)
     known = task.known
     if known is not None and (known.sha256, known.fingerprint) == (sha256, fingerprint):
         return FileOutcome(task.file.uri, "unchanged", document_id=known.id, chunks=known.chunks)
@@ -122,7 +129,7 @@ def _document(
         fingerprint=fingerprint,
         scope=given.scope or DEFAULT_SCOPE,
         collection=plan.collection,
-        audience=given.audience or plan.audience,
+        audience=document_audience(task, plan),
         series=given.series,
         edition=given.edition or found.edition,
         year=given.year or found.year,

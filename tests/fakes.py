@@ -88,7 +88,7 @@ class MemoryStore:
 
     def document_states(self, collection: str) -> Mapping[str, DocumentState]:
         return {
-            d.uri: DocumentState(d.id, d.uri, d.sha256, d.fingerprint, len(item.chunks))
+            d.uri: DocumentState(d.id, d.uri, d.sha256, d.fingerprint, d.audience, len(item.chunks))
             for item in self.items.values()
             if (d := item.document).collection == collection
         }

@@ -64,3 +64,14 @@ def main() -> None:
         # The reader, such as `head`, has seen enough; Python would complain again at exit.
         sys.stdout = None
         sys.exit(0)
+    except OSError as error:
+        # No right to write, no space left: the machine's trouble, not a fault to trace.
+        where = f" ({error.filename})" if error.filename else ""
+        typer.secho(
+            f"milepost: {error.strerror or error}{where}. Free space or give the right to write; "
+            "MILEPOST_CACHE_DIR and MILEPOST_DATA_DIR choose other folders.",
+            fg="red",
+            err=True,
+        )
+        sys.stdout = None
+        sys.exit(1)

@@ -30,14 +30,23 @@ def ask(
     year: options.Year = None,
     as_of: options.AsOf = None,
     current: options.Current = False,
+    all_editions: Annotated[
+        bool,
+        typer.Option(
+            "--all-editions",
+            help="Superseded editions, too. By default only current ones answer, unless --year, "
+            "--as-of or the question (version 2.4) names an edition.",
+        ),
+    ] = False,
     collection: options.Collection = "default",
     audience: options.Audience = None,
     json: options.Json = False,
 ) -> None:
     """Answer a question, with sources.
 
-    Example: milepost ask "How long must audit logs be kept?" --series "Common Policy" --current
+    Example: milepost ask "How long must audit logs be kept?" --series "Common Policy"
     """
+    from agents.question import names_edition
     from app import settings, wiring
     from app.cli.output import print_json
     from app.cli.shapes import answered_as_dict
@@ -50,7 +59,7 @@ def ask(
         series=series,
         year=year,
         as_of=as_of,
-        current_only=current,
+        current_only=current or not (all_editions or year or as_of or names_edition(question)),
     )
     with wiring.open_app(settings.load()) as app:
         answered = app.ask(Query(question, where), system=system, model=model, k=k)

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 Paths = Annotated[list[Path], typer.Argument(help="Files and folders with PDF, HTML, text.")]
 AudienceGiven = Annotated[
-    str, typer.Option("--audience", help="Who may see files to which the scope map gives none.")
+    str | None,
+    typer.Option(
+        "--audience",
+        help="Who may see files to which the scope map gives none. By default a file keeps the "
+        "audience that it has in the graph, and a new one is public.",
+    ),
 ]
 MapFile = Annotated[
     Path | None,
@@ -41,7 +46,7 @@ Megabytes = Annotated[int, typer.Option("--max-mb", help="A larger file is refus
 def ingest(
     paths: Paths,
     collection: options.Collection = "default",
-    audience: AudienceGiven = "public",
+    audience: AudienceGiven = None,
     scope_map: MapFile = None,
     report: ReportFile = None,
     strict: Strict = False,

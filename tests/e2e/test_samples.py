@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 
 from app import settings, wiring
 from graph.model import Passage, Query
-from tests.e2e.conftest import ROOT, Run
+from tests.e2e.conftest import ROOT, Run, milepost
 
 pytestmark = pytest.mark.neo4j
 
@@ -59,6 +61,45 @@ def test_an_older_edition_answers_for_its_time(samples: Run) -> None:
 
     assert "within 30 days" in result["answer"]
     assert "90 days" not in result["answer"]
+
+
+def test_only_current_editions_answer_unless_older_ones_are_asked_for(samples: Run) -> None:
+    question = "How long must archive records be kept?"
+
+    def cited(*options: str, question: str = question) -> set[bool]:
+        sources = ok(samples, "ask", question, *options)["sources"]
+        return {source["document"]["is_current"] for source in sources}
+
+    assert cited() == {True}
+    assert False in cited("--all-editions")
+    assert False in cited("--as-of", "2019")
+    assert False in cited(question=f"In version 1.31, {question}")
+
+
+def test_a_folder_that_cannot_be_written_gets_one_line(
+    samples: Run, cli_env: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    done = milepost("ask", DAYS, env=cli_env | {"MILEPOST_CACHE_DIR": str(tmp_path / "file" / "x")})
+
+    assert done.returncode == 1
+    assert "MILEPOST_CACHE_DIR" in done.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_output_that_cannot_be_written_gets_one_line(samples: Run, cli_env: dict[str, str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("milepost")), "search", DAYS],
+            env=cli_env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("milepost: No space left on device")
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_a_question_beyond_the_documents_is_not_answered(samples: Run) -> None:
@@ -129,6 +170,10 @@ def test_every_system_can_be_named(samples: Run, system: str) -> None:
         (("ingest", "no-such-folder"), 2, "no-such-folder"),
         (("ingest", "tests/e2e/empty"), 2, "tests/e2e/empty"),
         (("ask", DAYS, "--model", "nobody:nothing"), 2, "nobody"),
+        (("ask", DAYS, "--collection", "nosuch"), 2, "'nosuch' holds no document"),
+        (("ask", DAYS, "--series", "nope"), 2, "--series"),
+        (("search", DAYS, "--year", "12"), 2, "--year"),
+        (("search", DAYS, "--as-of", "1800", "--series", "Common Policy"), 2, "--as-of"),
     ],
 )  # fmt: skip
 def test_wrong_use_gets_one_line_that_says_what_to_do(

@@ -38,6 +38,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         ({"MILEPOST_SERVER": "local"}, 1, "milepost db start"),
         ({"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "x"}, 1, "does not answer"),
         ({"NEO4J_URI": "nonsense", "NEO4J_PASSWORD": "x"}, 1, "NEO4J_URI"),
+        ({"NEO4J_URI": "http://127.0.0.1:7474", "NEO4J_PASSWORD": "x"}, 1, "bolt://"),
         ({"MILEPOST_SERVR": "local"}, 2, "MILEPOST_SERVR"),
         ({"MILEPOST_BOLT_PORT": "many"}, 2, "MILEPOST_BOLT_PORT"),
     ],

@@ -64,5 +64,11 @@ def test_one_edition_in_several_files_is_replaced_and_replaces_as_a_whole() -> N
     assert validity["new 2"].supersedes == ("old 1", "old 2")
 
 
+def test_a_date_found_in_one_file_does_not_part_an_edition() -> None:
+    files = [edition("undated", "2024", 2024), edition("dated", "2024", 2024, "2024-09-19")]
+
+    assert all(validity.is_current for validity in order_editions(files))
+
+
 def test_files_of_a_series_that_nothing_tells_apart_are_all_current() -> None:
     assert all(v.is_current for v in order_editions([edition("a"), edition("b")]))

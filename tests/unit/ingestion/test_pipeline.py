@@ -188,6 +188,22 @@ def test_a_changed_scope_map_replaces_the_files_it_speaks_of(
     assert {i.document.scope for i in store.items.values()} == {"roads", "rails"}
 
 
+@pytest.mark.parametrize("edited", [False, True])
+def test_ingesting_again_shows_a_file_to_nobody_else_unless_told_to(
+    folder: Path, store: MemoryStore, edited: bool
+) -> None:
+    run(folder, store=store, audience="staff")
+    if edited:
+        (folder / "roads" / "one.md").write_text("# One\n\nOther words than before.\n")
+
+    found = run(folder, store=store)
+
+    assert statuses(found)["one.md"] == ("replaced" if edited else "unchanged")
+    assert {item.document.audience for item in store.items.values()} == {"staff"}
+    run(folder, store=store, audience="public")
+    assert {item.document.audience for item in store.items.values()} == {"public"}
+
+
 def test_a_scope_map_gives_metadata_and_ignores_files(folder: Path, store: MemoryStore) -> None:
     (folder / "map.yaml").write_text(
         "ignore:\n  - '*.txt'\n  - map.yaml\nrules:\n  - glob: one.md\n    title: Paving manual\n"

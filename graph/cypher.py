@@ -20,6 +20,8 @@ CREATE_CONSTRAINTS: tuple[LiteralString, ...] = (
     "CREATE CONSTRAINT run_id IF NOT EXISTS FOR (r:IngestRun) REQUIRE r.id IS UNIQUE",
     "CREATE CONSTRAINT scope_name IF NOT EXISTS "
     "FOR (s:Scope) REQUIRE (s.collection, s.name) IS UNIQUE",
+    "CREATE CONSTRAINT router_name IF NOT EXISTS "
+    "FOR (r:Router) REQUIRE (r.collection, r.name) IS UNIQUE",
     "CREATE INDEX document_collection IF NOT EXISTS FOR (d:Document) ON (d.collection)",
     "CREATE INDEX document_series IF NOT EXISTS FOR (d:Document) ON (d.collection, d.series)",
     "CREATE INDEX chunk_document IF NOT EXISTS FOR (c:Chunk) ON (c.document_id)",
@@ -31,7 +33,8 @@ CREATE_CONSTRAINTS: tuple[LiteralString, ...] = (
 CREATE_VECTOR_INDEX: LiteralString = """
 CYPHER 25
 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.embedding
-WITH [c.collection, c.audience, c.scope, c.series, c.year, c.is_current, c.valid_from, c.valid_to]
+WITH [c.collection, c.audience, c.scope, c.series, c.edition, c.year, c.is_current, c.valid_from,
+      c.valid_to]
 OPTIONS { indexConfig: $config }
 """
 
@@ -46,9 +49,9 @@ OPTIONS { indexConfig: $config }
 AWAIT_INDEXES: LiteralString = "CALL db.awaitIndexes($seconds)"
 
 SHOW_INDEXES: LiteralString = """
-SHOW INDEXES YIELD name, state, populationPercent, options
+SHOW INDEXES YIELD name, state, populationPercent, properties, options
 WHERE name IN ['chunk_embedding', 'chunk_text']
-RETURN name, state, populationPercent, options.indexConfig AS config
+RETURN name, state, populationPercent, properties, options.indexConfig AS config
 """
 
 SERVER_VERSION: LiteralString = """
@@ -162,6 +165,12 @@ MATCH (a:Chunk {id: row.before}), (b:Chunk {id: row.after})
 CREATE (a)-[:NEXT]->(b)
 """
 
+RENAME_DOCUMENTS: LiteralString = """
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+SET d.uri = row.uri, d.copies = row.copies
+"""
+
 REMOVE_DOCUMENTS: LiteralString = """
 UNWIND $ids AS id
 MATCH (d:Document {id: id})
@@ -222,8 +231,10 @@ UNWIND $rows AS row
 OPTIONAL MATCH (d:Document {id: row.document_id})
 FOREACH (_ IN CASE WHEN d IS NULL THEN [] ELSE [1] END |
   MERGE (r)-[x:READ {uri: row.uri}]->(d) SET x = row)
-FOREACH (_ IN CASE WHEN d IS NULL THEN [1] ELSE [] END |
+FOREACH (_ IN CASE WHEN d IS NULL AND row.status <> 'removed' THEN [1] ELSE [] END |
   MERGE (r)-[:REFUSED]->(f:RefusedFile {run: $run_id, uri: row.uri}) SET f += row)
+FOREACH (_ IN CASE WHEN d IS NULL AND row.status = 'removed' THEN [1] ELSE [] END |
+  MERGE (r)-[:REMOVED]->(f:RemovedFile {run: $run_id, uri: row.uri}) SET f += row)
 """
 
 # Reading ------------------------------------------------------------------------------------------
@@ -231,7 +242,7 @@ FOREACH (_ IN CASE WHEN d IS NULL THEN [1] ELSE [] END |
 DOCUMENT_STATES: LiteralString = """
 MATCH (d:Document {collection: $collection})
 RETURN d.id AS id, d.uri AS uri, d.sha256 AS sha256, d.fingerprint AS fingerprint,
-       d.audience AS audience, d.chunks AS chunks
+       d.audience AS audience, d.chunks AS chunks, d.copies AS copies, d.minhash AS minhash
 """
 
 DOCUMENT_SIZES: LiteralString = """
@@ -253,7 +264,7 @@ ORDER BY c.document_id, c.ordinal
 LIST_DOCUMENTS: LiteralString = """
 MATCH (c:Document)
 WHERE #FILTER#
-RETURN c {.*} AS document
+RETURN c {.*, minhash: null} AS document
 ORDER BY c.scope, c.series, c.valid_from, c.title, c.uri
 """
 
@@ -272,7 +283,8 @@ RETURN c.scope AS scope, score
 ORDER BY score DESC, c.id
 """
 
-# Global, scoped and full-text lists in one round trip; a list that is not asked for costs nothing.
+# Global, scoped, full-text and address lists in one round trip; a list that is not asked for costs
+# nothing. An address is the number of a section, or stands in a heading, as in "RCW 82.04.050".
 # The access rule is checked once more on what full text returns: a filter that goes wrong inside
 # Lucene must not show a caller what it may not see.
 SEARCH_LISTS: LiteralString = """
@@ -299,6 +311,21 @@ CALL () {
     CALL db.index.fulltext.queryNodes('chunk_text', $text, {limit: $limit}) YIELD node AS c, score
     WITH c, score WHERE score > 0 AND #FILTER#
     RETURN c, 'fulltext' AS list, score
+  UNION ALL
+    CALL () {
+        UNWIND $numbers AS number
+        MATCH (:Section {number: number})-[:HAS_SUBSECTION*0..]->()-[:HAS_CHUNK]->(c:Chunk)
+        WHERE #FILTER#
+        RETURN c
+      UNION
+        WITH * WHERE $headings <> ''
+        CALL db.index.fulltext.queryNodes('chunk_text', $headings, {limit: $limit}) YIELD node AS c
+        WITH c WHERE #FILTER#
+        RETURN c
+    }
+    WITH c, coalesce(vector.similarity.cosine(c.embedding, $vector), 1.0) AS score
+    ORDER BY score DESC, c.id LIMIT $limit
+    RETURN c, 'address' AS list, score
 }
 WITH c, collect([list, score]) AS lists
 MATCH (d:Document {id: c.document_id})
@@ -306,8 +333,54 @@ MATCH (s:Section {id: c.section_id})
 RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
        d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
        s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
-       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current, lists
+       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current, lists,
+       CASE WHEN $with_vectors THEN c.embedding END AS vector
 ORDER BY chunk_id
+"""
+
+PASSAGES: LiteralString = """
+MATCH (c:Chunk) WHERE c.id IN $ids AND #FILTER#
+MATCH (d:Document {id: c.document_id})
+MATCH (s:Section {id: c.section_id})
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
+       d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
+       s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
+       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current
+ORDER BY document_id, c.ordinal
+"""
+
+# A chunk's neighbours carry the ordinals around its own: NEXT, without a walk for each distance.
+NEIGHBOURS: LiteralString = """
+MATCH (middle:Chunk) WHERE middle.id IN $ids
+MATCH (c:Chunk {document_id: middle.document_id})
+WHERE abs(c.ordinal - middle.ordinal) <= $distance AND #FILTER#
+RETURN DISTINCT c.id AS id
+"""
+
+SECTION_CHUNKS: LiteralString = """
+MATCH (:Section {id: $id})-[:HAS_SUBSECTION*0..]->()-[:HAS_CHUNK]->(c:Chunk)
+WHERE #FILTER#
+RETURN c.id AS id
+"""
+
+HOLDINGS: LiteralString = """
+MATCH (c:Document)
+WHERE #FILTER#
+RETURN c.scope AS scope, c.series AS series, c.edition AS edition, c.year AS year,
+       count(*) AS documents
+ORDER BY scope, series, edition, year
+"""
+
+# Routers ------------------------------------------------------------------------------------------
+
+WRITE_ROUTER: LiteralString = """
+MERGE (r:Router {collection: $collection, name: $name})
+SET r = $properties
+"""
+
+READ_ROUTER: LiteralString = """
+MATCH (r:Router {collection: $collection, name: $name})
+RETURN r {.*} AS router
 """
 
 # Filters ------------------------------------------------------------------------------------------
@@ -316,6 +389,7 @@ CONDITIONS: dict[str, LiteralString] = {
     "always": "c.collection = $collection AND c.audience IN $audiences",
     "scopes": "c.scope IN $filter_scopes",
     "series": "c.series = $series",
+    "edition": "c.edition = $edition",
     "year": "c.year = $year",
     "as_of": "c.valid_from <= $as_of AND c.valid_to > $as_of",
     "current_only": "c.is_current = true",
@@ -328,6 +402,8 @@ def filtered(statement: LiteralString, where: Filter) -> LiteralString:
     parts: list[LiteralString] = [CONDITIONS["always"]]
     if where.series is not None:
         parts.append(CONDITIONS["series"])
+    if where.edition is not None:
+        parts.append(CONDITIONS["edition"])
     if where.year is not None:
         parts.append(CONDITIONS["year"])
     if where.as_of is not None:
@@ -348,6 +424,7 @@ def filter_parameters(where: Filter) -> dict[str, object]:
         "audiences": list(where.audiences),
         "filter_scopes": list(where.scopes),
         "series": where.series,
+        "edition": where.edition,
         "year": where.year,
         "as_of": None if where.as_of is None else f"{where.as_of:04d}1231",
     }

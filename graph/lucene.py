@@ -7,6 +7,7 @@ a bare AND changes its meaning or breaks it. This is the one place that knows th
 
 import hashlib
 import re
+from collections.abc import Sequence
 
 from graph.fold import fold
 from graph.model import OPEN_ENDED, Document, Filter
@@ -14,7 +15,9 @@ from graph.model import OPEN_ENDED, Document, Filter
 MAX_TERMS = 128
 """A question's distinct words beyond this are left out; Lucene's own limit is 1,024 clauses."""
 
-_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+# Words as Lucene's StandardTokenizer cuts them (UAX #29): "82.04.050" and "1,200" stay whole, as do
+# "example.com" and "owner's"; a dash, a slash or a bracket parts.
+_WORD = re.compile(r"\w+(?:(?:(?<=\d)[.,;'\u2019](?=\d)|(?<=[^\W\d_])[.'\u2019](?=[^\W\d_]))\w+)*")
 _IDENTIFIER = re.compile(r"\w+(?:[-./:()]+\w+)+")
 _QUOTED = re.compile(r'["“”«»]([^"“”«»]{2,200})["“”«»]')
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]{1,5})[-\s]?(\d{1,6})")
@@ -40,6 +43,8 @@ def chunk_keys(document: Document) -> str:
     ]
     if document.series is not None:
         tokens.append(key("r", document.series))
+    if document.edition is not None:
+        tokens.append(key("e", document.edition))
     if document.year is not None:
         tokens.append(key("y", document.year))
     return " ".join(tokens)
@@ -57,12 +62,22 @@ def fulltext_query(question: str, where: Filter) -> str:
     return f"+(text:({words}) heading:({words})^0.5){_filter_clauses(where)}"
 
 
+def heading_query(addresses: Sequence[str], where: Filter) -> str:
+    """Return the Lucene query for headings that hold one of these addresses, "" for none."""
+    words = [_WORD.findall(fold(address).lower()) for address in addresses]
+    phrases = [f'"{" ".join(found)}"' for found in words if found]
+    if not phrases:
+        return ""
+    return f"+heading:({' '.join(phrases)}){_filter_clauses(where)}"
+
+
 def _filter_clauses(where: Filter) -> str:
     groups: list[list[str]] = [
         [key("c", where.collection)],
         [key("a", audience) for audience in where.audiences],
         [key("s", scope) for scope in where.scopes],
         [key("r", where.series)] if where.series is not None else [],
+        [key("e", where.edition)] if where.edition is not None else [],
         [key("y", where.year)] if where.year is not None else [],
     ]
     clauses = [f" +keys:({' '.join(tokens)})^0" for tokens in groups if tokens]
@@ -78,7 +93,7 @@ def _filter_clauses(where: Filter) -> str:
 
 def _terms(question: str) -> list[str]:
     """Return the question's words, then its phrases and identifiers as boosted phrases."""
-    words = [match.group().lower() for match in _WORD.finditer(question)]
+    words = [_quoted(match.group().lower()) for match in _WORD.finditer(question)]
     phrases = [_phrase(match.group(1)) for match in _QUOTED.finditer(question)]
     phrases += [_phrase(match.group()) for match in _IDENTIFIER.finditer(question)]
     variants: list[str] = []
@@ -87,6 +102,11 @@ def _terms(question: str) -> list[str]:
         variants += [f'"{letters} {digits}"'.lower(), f"{letters}{digits}".lower()]
     boosted = [f"{phrase}^2" for phrase in phrases if phrase]
     return list(dict.fromkeys([*words[:MAX_TERMS], *variants[:16], *boosted[:16]]))
+
+
+def _quoted(word: str) -> str:
+    """Return a word with anything but letters and digits in it as a phrase of one token."""
+    return word if word.isalnum() else f'"{word}"'
 
 
 def _phrase(text: str) -> str:

@@ -50,6 +50,8 @@ class Document:
     """Date of the edition, ISO 8601, where a day is known."""
     is_current: bool = True
     """False when a newer edition of the series is in the collection. Set by the store."""
+    copies: tuple[str, ...] = ()
+    """Addresses of further files with the same bytes, for which this document stands too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ class IngestedDocument:
     """Shape (len(chunks), d)."""
     embedder: str
     """Fingerprint of the model that made the vectors."""
+    minhash: bytes = b""
+    """Signature by which near copies are found; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,18 @@ class DocumentState:
     fingerprint: str
     audience: str
     chunks: int
+    copies: tuple[str, ...] = ()
+    minhash: bytes = b""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every address for which the document stands, its own first."""
+        return (self.uri, *self.copies)
 
 
-FileStatus = Literal["read", "unchanged", "replaced", "refused"]
+FileStatus = Literal["read", "unchanged", "replaced", "same", "refused", "gone", "removed"]
+"""`same`: another name for bytes that the graph has. `gone`: a document whose file is no longer
+there. `removed`: such a document, or one name of it, taken out of the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +169,22 @@ class FileOutcome:
     sections: int = 0
     chunks: int = 0
     seconds: float = 0.0
+    engine: str = ""
+    """What read the file, with its version, such as "pypdfium2 5.15.2"."""
+    same_as: str | None = None
+    """Address of the file with the same bytes, under which the document is kept."""
+    near_copy_of: str | None = None
+    """Address of the document whose text is nearly this one's; both are kept."""
+    similarity: float | None = None
+    """Share of five-word shingles in common with it (Jaccard), estimated, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestRun:
-    """One call of `milepost ingest`: every file that was seen is in `outcomes`."""
+    """One call of `milepost ingest`.
+
+    `outcomes` has every file that was seen, and every document of the folders whose file is gone.
+    """
 
     id: str
     collection: str
@@ -179,6 +203,33 @@ class Scope:
     chunks: int
 
 
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Documents of a collection that share scope, series, edition and year."""
+
+    scope: str
+    series: str | None
+    edition: str | None
+    year: int | None
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRouter:
+    """What a router learned, as it is kept in the graph."""
+
+    collection: str
+    name: str
+    fingerprint: str
+    """Of the embedder and the scopes that it was trained with."""
+    trained_at: str
+    """ISO 8601, UTC."""
+    summary: str
+    """JSON: questions, accuracy and whatever else a person would ask for."""
+    weights: bytes
+    """Arrays in NumPy's npz format, without pickles."""
+
+
 # What is asked ------------------------------------------------------------------------------------
 
 
@@ -192,6 +243,8 @@ class Filter:
     scopes: tuple[str, ...] = ()
     """Only these scopes; empty means all."""
     series: str | None = None
+    edition: str | None = None
+    """Only this edition, as its document is marked."""
     year: int | None = None
     as_of: int | None = None
     """Only editions in force at the end of this year; undated documents are always in force."""
@@ -208,7 +261,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Up to three kinds of lists, fetched in one round trip."""
+    """Up to four kinds of lists, fetched in one round trip."""
 
     filter: Filter
     limit: int
@@ -221,6 +274,10 @@ class SearchRequest:
     """One vector list for each of these scopes."""
     text: str = ""
     """The question for the full-text list, as typed; empty leaves that list out."""
+    addresses: tuple[str, ...] = ()
+    """Numbers of sections, such as "401.4-2(b)": their passages make a list of their own."""
+    with_vectors: bool = False
+    """Whether each candidate comes with its embedding."""
 
 
 # What comes back ----------------------------------------------------------------------------------
@@ -233,7 +290,8 @@ class ListRank:
     rank: int
     """1-indexed."""
     score: float
-    """Vector lists: (1 + cosine) / 2. Full text: BM25, without upper bound."""
+    """Vector lists and addresses: (1 + cosine) / 2, or 1 for an address without a vector to
+    compare. Full text: BM25, without upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +324,9 @@ class Candidate:
 
     passage: Passage
     lists: Mapping[str, ListRank]
-    """By list name: "global", "fulltext" or "scope:NAME"."""
+    """By list name: "global", "fulltext", "address" or "scope:NAME"."""
+    vector: Vector | None = None
+    """The chunk's embedding, where it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,16 @@ from graph.model import (
     Document,
     DocumentState,
     Filter,
+    Holding,
     IngestedDocument,
     IngestRun,
+    Passage,
     Query,
     Ranking,
     Route,
     Scope,
     SearchRequest,
+    TrainedRouter,
     Vector,
     Vectors,
 )
@@ -85,6 +88,10 @@ class Store(Protocol):
         """Remove documents with their sections and chunks; return how many there were."""
         ...
 
+    def rename(self, names: Mapping[str, Sequence[str]]) -> None:
+        """Set the addresses for which documents stand: by document id, the document's own first."""
+        ...
+
     def finish(self, collection: str) -> None:
         """Bring scopes and the order of editions up to date with the documents."""
         ...
@@ -122,4 +129,32 @@ class Store(Protocol):
 
     def search(self, request: SearchRequest) -> Sequence[Candidate]:
         """Fetch all lists in one round trip, each candidate once, ordered by chunk id."""
+        ...
+
+    def passages(self, chunk_ids: Sequence[str], where: Filter) -> Sequence[Passage]:
+        """Return those of these chunks that the filter lets through, in reading order."""
+        ...
+
+    def neighbours(
+        self, chunk_ids: Sequence[str], where: Filter, distance: int
+    ) -> Sequence[Passage]:
+        """Return these chunks with up to `distance` chunks before and after each."""
+        ...
+
+    def section_passages(self, section_id: str, where: Filter) -> Sequence[Passage]:
+        """Return a section's chunks, those of its subsections too, in reading order."""
+        ...
+
+    def holdings(self, where: Filter) -> Sequence[Holding]:
+        """Return which scopes, series, editions and years there are."""
+        ...
+
+    # Routers
+
+    def write_router(self, router: TrainedRouter) -> None:
+        """Keep what a router learned, in place of what it had learned before."""
+        ...
+
+    def read_router(self, collection: str, name: str) -> TrainedRouter | None:
+        """Return what a router learned, or None if it was never trained."""
         ...

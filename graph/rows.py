@@ -17,6 +17,7 @@ from graph.model import (
     Chunk,
     ChunkBatch,
     Document,
+    DocumentState,
     FileOutcome,
     IngestedDocument,
     ListRank,
@@ -35,6 +36,8 @@ def document_row(item: IngestedDocument) -> Row:
         "valid_to": OPEN_ENDED,
         "is_current": True,
         "chunks": len(item.chunks),
+        "copies": list(document.copies),
+        "minhash": item.minhash,
     }
 
 
@@ -60,6 +63,7 @@ def chunk_rows(item: IngestedDocument) -> list[Row]:
         "collection": document.collection,
         "scope": document.scope,
         "series": document.series,
+        "edition": document.edition,
         "year": document.year,
         "audience": document.audience,
         "is_current": True,
@@ -101,7 +105,14 @@ def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
     """Return the document and its number of chunks."""
     values: Row = {"pages": None}  # the only field without a default that Neo4j may not have
     values |= {f.name: row[f.name] for f in fields(Document) if f.name in row}
+    values["copies"] = tuple(row.get("copies") or ())
     return Document(**values), int(row["chunks"])
+
+
+def state_from_row(row: Mapping[str, Any]) -> DocumentState:
+    """Return what is known of a document; graphs of older versions lack some of it."""
+    more: Row = {"copies": tuple(row["copies"] or ()), "minhash": bytes(row["minhash"] or b"")}
+    return DocumentState(**{**row, **more})
 
 
 def chunk_batch_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChunkBatch:
@@ -135,6 +146,7 @@ def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
         Candidate(
             passage=Passage(**{f.name: row[f.name] for f in fields(Passage)}),
             lists={name: ranks[name, row["chunk_id"]] for name, _ in sorted(row["lists"])},
+            vector=None if row["vector"] is None else np.array(row["vector"], dtype=np.float32),
         )
         for row in rows
     ]

@@ -15,17 +15,20 @@ from graph.errors import (
     StoreFull,
     StoreUnavailable,
 )
-from graph.lucene import fulltext_query
+from graph.lucene import fulltext_query, heading_query
 from graph.model import (
     Candidate,
     ChunkBatch,
     Document,
     DocumentState,
     Filter,
+    Holding,
     IngestedDocument,
     IngestRun,
+    Passage,
     Scope,
     SearchRequest,
+    TrainedRouter,
     Vector,
 )
 
@@ -132,12 +135,18 @@ class GraphStore:
                 f"The graph's schema lacks {', '.join(status.missing)}. "
                 "Run `milepost ingest FOLDER`, which creates it, or `milepost schema migrate`."
             )
-        states = {str(index["name"]): index["state"] for index in status.indexes}
+        indexes = {str(index["name"]): index for index in status.indexes}
         for name in ("chunk_embedding", "chunk_text"):
-            if states.get(name) != "ONLINE":
+            index = indexes.get(name, {"state": "missing", "properties": []})
+            if index["state"] != "ONLINE":
                 raise SchemaMismatch(
-                    f"The index {name} is {states.get(name, 'missing')}. Wait if it is POPULATING, "
+                    f"The index {name} is {index['state']}. Wait if it is POPULATING, "
                     "else run `milepost schema migrate`."
+                )
+            if name == "chunk_embedding" and "edition" not in index["properties"]:
+                raise SchemaMismatch(
+                    "The vector index was made by an older Milepost and cannot filter by edition. "
+                    "Empty the graph with `milepost db reset` and ingest again."
                 )
         if status.embedder and status.embedder.fingerprint != embedder.fingerprint:
             raise _embedder_mismatch(status.embedder, embedder)
@@ -216,6 +225,14 @@ class GraphStore:
             removed += int(result[0]["removed"])
         return removed
 
+    def rename(self, names: Mapping[str, Sequence[str]]) -> None:
+        """Set the addresses for which documents stand: by document id, the document's own first."""
+        changes = [
+            {"id": id, "uri": uri, "copies": copies} for id, (uri, *copies) in sorted(names.items())
+        ]
+        for batch in write.batches(changes, write.ROWS_PER_STATEMENT):
+            self._write(cypher.RENAME_DOCUMENTS, {"rows": list(batch)})
+
     def finish(self, collection: str) -> None:
         """Bring scopes and the order of editions up to date with the documents."""
         self._transaction(WRITE_ACCESS, lambda tx: write.order_and_count(tx, collection))
@@ -229,7 +246,7 @@ class GraphStore:
     def document_states(self, collection: str) -> dict[str, DocumentState]:
         """Return what is known of each document, by uri."""
         found = self._read(cypher.DOCUMENT_STATES, {"collection": collection})
-        return {row["uri"]: DocumentState(**row) for row in found}
+        return {row["uri"]: rows.state_from_row(row) for row in found}
 
     def list_documents(self, where: Filter) -> list[tuple[Document, int]]:
         """Return documents with their number of chunks, by scope, series, edition, title, uri."""
@@ -262,10 +279,48 @@ class GraphStore:
             "search_globally": asked and request.search_globally,
             "scopes": _allowed(request) if asked else [],
             "text": fulltext_query(request.text, request.filter),
+            "numbers": list(request.addresses),
+            "headings": heading_query(request.addresses, request.filter),
             "limit": request.limit,
+            "with_vectors": request.with_vectors,
         }
         found = self._read_filtered(cypher.SEARCH_LISTS, request.filter, parameters)
         return rows.candidates_from_rows(found)
+
+    def passages(self, chunk_ids: Sequence[str], where: Filter) -> list[Passage]:
+        """Return those of these chunks that the filter lets through, in reading order."""
+        found = self._read_filtered(cypher.PASSAGES, where, {"ids": list(chunk_ids)})
+        return [Passage(**row) for row in found]
+
+    def neighbours(self, chunk_ids: Sequence[str], where: Filter, distance: int) -> list[Passage]:
+        """Return these chunks with up to `distance` chunks before and after each."""
+        parameters = {"ids": list(chunk_ids), "distance": distance}
+        found = self._read_filtered(cypher.NEIGHBOURS, where, parameters)
+        return self.passages([row["id"] for row in found], where)
+
+    def section_passages(self, section_id: str, where: Filter) -> list[Passage]:
+        """Return a section's chunks, those of its subsections too, in reading order."""
+        found = self._read_filtered(cypher.SECTION_CHUNKS, where, {"id": section_id})
+        return self.passages([row["id"] for row in found], where)
+
+    def holdings(self, where: Filter) -> list[Holding]:
+        """Return which scopes, series, editions and years there are."""
+        return [Holding(**row) for row in self._read_filtered(cypher.HOLDINGS, where, {})]
+
+    # Routers
+
+    def write_router(self, router: TrainedRouter) -> None:
+        """Keep what a router learned, in place of what it had learned before."""
+        parameters = {"collection": router.collection, "name": router.name}
+        self._write(cypher.WRITE_ROUTER, {**parameters, "properties": asdict(router)})
+
+    def read_router(self, collection: str, name: str) -> TrainedRouter | None:
+        """Return what a router learned, or None if it was never trained."""
+        found = self._read(cypher.READ_ROUTER, {"collection": collection, "name": name})
+        if not found:
+            return None
+        row = found[0]["router"]
+        return TrainedRouter(**row)
 
     # Transactions
 

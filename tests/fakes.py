@@ -18,12 +18,15 @@ from graph.model import (
     Document,
     DocumentState,
     Filter,
+    Holding,
     IngestedDocument,
     IngestRun,
     ListRank,
     Passage,
     Scope,
     SearchRequest,
+    Section,
+    TrainedRouter,
     Vector,
     Vectors,
 )
@@ -62,6 +65,7 @@ class MemoryStore:
         self.items: dict[str, IngestedDocument] = {}
         self.validity: dict[str, Validity] = {}
         self.runs: list[IngestRun] = []
+        self.routers: dict[tuple[str, str], TrainedRouter] = {}
         self.writes = 0
 
     def write(self, items: Sequence[IngestedDocument]) -> None:
@@ -73,6 +77,12 @@ class MemoryStore:
 
     def remove(self, document_ids: Sequence[str]) -> int:
         return sum(self.items.pop(id, None) is not None for id in document_ids)
+
+    def rename(self, names: Mapping[str, Sequence[str]]) -> None:
+        for id, (uri, *copies) in names.items():
+            item = self.items[id]
+            renamed = replace(item.document, uri=uri, copies=tuple(copies))
+            self.items[id] = replace(item, document=renamed)
 
     def finish(self, collection: str) -> None:
         series: dict[str | None, list[Edition]] = {}
@@ -88,7 +98,16 @@ class MemoryStore:
 
     def document_states(self, collection: str) -> Mapping[str, DocumentState]:
         return {
-            d.uri: DocumentState(d.id, d.uri, d.sha256, d.fingerprint, d.audience, len(item.chunks))
+            d.uri: DocumentState(
+                d.id,
+                d.uri,
+                d.sha256,
+                d.fingerprint,
+                d.audience,
+                len(item.chunks),
+                d.copies,
+                item.minhash,
+            )
             for item in self.items.values()
             if (d := item.document).collection == collection
         }
@@ -148,11 +167,99 @@ class MemoryStore:
                     narrowed = replace(request.filter, scopes=(scope,))
                     lists[f"scope:{scope}"] = self._by_cosine(request.vector, narrowed)
         lists["fulltext"] = self._by_bm25(request.text, request.filter)
+        lists["address"] = self._by_address(request)
         ranks: dict[str, dict[str, ListRank]] = {}
         for name, entries in sorted(lists.items()):
             for rank, (score, id) in enumerate(entries[: request.limit], start=1):
                 ranks.setdefault(id, {})[name] = ListRank(rank, score)
-        return [Candidate(self._passage(id), ranks[id]) for id in sorted(ranks)]
+        return [
+            Candidate(
+                self._passage(id),
+                ranks[id],
+                self._vector(id) if request.with_vectors else None,
+            )
+            for id in sorted(ranks)
+        ]
+
+    def passages(self, chunk_ids: Sequence[str], where: Filter) -> Sequence[Passage]:
+        wanted = set(chunk_ids)
+        items = sorted(self.items.items())
+        return [
+            self._passage(chunk.id)
+            for _, item in items
+            if self._passes(item.document, where)
+            for chunk in sorted(item.chunks, key=lambda chunk: chunk.ordinal)
+            if chunk.id in wanted
+        ]
+
+    def neighbours(
+        self, chunk_ids: Sequence[str], where: Filter, distance: int
+    ) -> Sequence[Passage]:
+        near = [
+            other.id
+            for item in self.items.values()
+            for chunk in item.chunks
+            if chunk.id in chunk_ids
+            for other in item.chunks
+            if abs(other.ordinal - chunk.ordinal) <= distance
+        ]
+        return self.passages(near, where)
+
+    def section_passages(self, section_id: str, where: Filter) -> Sequence[Passage]:
+        inside = {
+            section.id
+            for item in self.items.values()
+            for section in item.sections
+            if section_id in self._lineage(item, section)
+        }
+        ids = [c.id for i in self.items.values() for c in i.chunks if c.section_id in inside]
+        return self.passages(ids, where)
+
+    def holdings(self, where: Filter) -> Sequence[Holding]:
+        counts = Counter(
+            (d.scope, d.series, d.edition, d.year) for d, _ in self.list_documents(where)
+        )
+        ordered = sorted(counts, key=lambda key: [(part is None, part or 0) for part in key])
+        return [Holding(*key, counts[key]) for key in ordered]
+
+    def write_router(self, router: TrainedRouter) -> None:
+        self.routers[router.collection, router.name] = router
+
+    def read_router(self, collection: str, name: str) -> TrainedRouter | None:
+        return self.routers.get((collection, name))
+
+    def _lineage(self, item: IngestedDocument, section: Section) -> list[str]:
+        """Return the section's id and those of all above it."""
+        by_id = {one.id: one for one in item.sections}
+        ids = [section.id]
+        while (parent := by_id[ids[-1]].parent_id) is not None:
+            ids.append(parent)
+        return ids
+
+    def _by_address(self, request: SearchRequest) -> list[tuple[float, str]]:
+        wanted = [_words(address) for address in request.addresses]
+        found: list[tuple[float, str]] = []
+        for item in self.items.values():
+            if not self._passes(item.document, request.filter):
+                continue
+            numbers = {section.id: section.number for section in item.sections}
+            sections = {section.id: section for section in item.sections}
+            for chunk, vector in zip(item.chunks, item.vectors, strict=True):
+                lineage = self._lineage(item, sections[chunk.section_id])
+                numbered = any(numbers[id] in request.addresses for id in lineage)
+                if numbered or any(_holds(_words(chunk.heading), words) for words in wanted):
+                    given = request.vector
+                    score = 1.0 if given is None else float(1 + given @ vector) / 2
+                    found.append((score, chunk.id))
+        return sorted(found, key=self._place)
+
+    def _vector(self, chunk_id: str) -> Vector:
+        return next(
+            vector
+            for item in self.items.values()
+            for chunk, vector in zip(item.chunks, item.vectors, strict=True)
+            if chunk.id == chunk_id
+        )
 
     def _passes(self, document: Document, where: Filter) -> bool:
         validity = self.validity[document.id]
@@ -162,6 +269,7 @@ class MemoryStore:
             and document.audience in where.audiences
             and (not where.scopes or document.scope in where.scopes)
             and where.series in (None, document.series)
+            and where.edition in (None, document.edition)
             and where.year in (None, document.year)
             and (not where.current_only or validity.is_current)
             and (day is None or validity.valid_from <= day < validity.valid_to)
@@ -219,6 +327,11 @@ class MemoryStore:
         for name in ("uri", "scope", "series", "edition", "year"):
             values[name] = getattr(document, name)
         return Passage(**values)
+
+
+def _holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
+    n = len(phrase)
+    return n > 0 and any(words[i : i + n] == phrase for i in range(len(words) - n + 1))
 
 
 def _words(text: str) -> list[str]:

@@ -1,11 +1,12 @@
 """What every store promises; the same tests run in memory and on a real Neo4j."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from graph.model import Filter, SearchRequest
+from graph.model import Filter, Holding, SearchRequest, TrainedRouter
 from graph.ports import Store
 from tests.fakes import HashingEmbedder
 from tests.graphs import make_document
@@ -219,6 +220,18 @@ def test_hyphens_and_spellings_of_an_identifier_meet(store: Store) -> None:
     assert by_text(store, "TB\u201012") == ["TB-12 mix"]
 
 
+@pytest.mark.parametrize("number", ["82.04.050", "203-1.2", "401.4-2(b)", "1,200", "458-20-177"])
+def test_a_number_with_dots_or_dashes_is_found_as_written(store: Store, number: str) -> None:
+    store.write(
+        [make_document("a", f"as {number} says", "82 04 50"), make_document("b", "458 82 200")]
+    )
+
+    found = store.search(SearchRequest(ALL, 10, text=f"What does {number} say?"))
+
+    best = min(found, key=lambda candidate: candidate.lists["fulltext"].rank)
+    assert best.passage.text == f"as {number} says"
+
+
 def test_equal_scores_are_ordered_by_chunk_id(store: Store) -> None:
     store.write([make_document(f"d{n}", "the same sentence") for n in range(5)])
     vector = EMBEDDER.embed_query("the same sentence")
@@ -389,3 +402,129 @@ def test_chunks_come_without_vectors_where_these_are_not_wanted(store: Store) ->
 
 def test_a_collection_without_chunks_gives_no_batch(store: Store) -> None:
     assert list(store.chunks("nothing here")) == []
+
+
+def test_an_edition_narrows_every_list(store: Store) -> None:
+    store.write(
+        [
+            make_document("old", "crl issued daily", series="Policy", edition="1.1"),
+            make_document("new", "crl issued hourly", series="Policy", edition="2.0"),
+            make_document("none", "crl issued weekly"),
+        ]
+    )
+    where = Filter(edition="2.0")
+    request = SearchRequest(
+        where, 10, EMBEDDER.embed_query("crl"), scopes=("default",), text="crl", addresses=("1",)
+    )
+
+    (candidate,) = store.search(request)
+
+    assert candidate.passage.text == "crl issued hourly"
+    assert set(candidate.lists) == {"global", "scope:default", "fulltext", "address"}
+
+
+def test_an_address_finds_its_section_with_what_is_below_it(store: Store) -> None:
+    store.write([make_document("a", "general", "rail height", "post spacing")])
+
+    assert texts(store, SearchRequest(ALL, 10, addresses=("3",))) == ["post spacing"]
+    assert len(texts(store, SearchRequest(ALL, 10, addresses=("1",)))) == 3
+    assert texts(store, SearchRequest(ALL, 10, addresses=("99",))) == []
+
+
+def test_an_address_that_stands_in_a_heading_is_found(store: Store) -> None:
+    item = make_document("a", "selling at retail defined")
+    chunk = replace(item.chunks[0], heading="RCW 82.04.050: Sale at retail")
+    store.write([replace(item, chunks=(chunk,)), make_document("b", "see 82.04.050")])
+
+    found = store.search(SearchRequest(ALL, 10, addresses=("82.04.050",)))
+
+    assert [c.passage.text for c in found] == ["selling at retail defined"]
+    assert found[0].lists["address"].score == 1.0
+
+
+@pytest.mark.parametrize("address", ["", "()", "§", '"', "a/b", "^0 OR keys:*"])
+def test_no_address_breaks_the_statement(store: Store, address: str) -> None:
+    store.write([make_document("a", "rail")])
+
+    assert texts(store, SearchRequest(ALL, 10, addresses=(address,))) == []
+
+
+def test_an_address_is_found_only_by_who_may_see_it(store: Store) -> None:
+    store.write([make_document("a", "secret", audience="staff")])
+    staff = Filter(audiences=("public", "staff"))
+
+    assert texts(store, SearchRequest(ALL, 10, addresses=("1", "Part 1"))) == []
+    assert texts(store, SearchRequest(staff, 10, addresses=("1",))) == ["secret"]
+
+
+def test_candidates_bring_their_vectors_only_when_asked(store: Store) -> None:
+    item = make_document("a", "rail")
+    store.write([item])
+
+    (bare,) = store.search(SearchRequest(ALL, 10, text="rail"))
+    (full,) = store.search(SearchRequest(ALL, 10, text="rail", with_vectors=True))
+
+    assert bare.vector is None
+    assert full.vector is not None
+    np.testing.assert_allclose(full.vector, item.vectors[0], atol=1e-6)
+
+
+def test_passages_come_in_reading_order_and_only_those_that_may_be_seen(store: Store) -> None:
+    open_, closed = make_document("a", "one", "two"), make_document("b", "x", audience="staff")
+    store.write([open_, closed])
+    ids = [chunk.id for item in (closed, open_) for chunk in reversed(item.chunks)]
+
+    assert [p.text for p in store.passages([*ids, "unknown"], ALL)] == ["one", "two"]
+    assert store.passages([], ALL) == []
+
+
+def test_neighbours_stay_inside_the_document(store: Store) -> None:
+    first = make_document("a", *(f"text {n}" for n in range(6)))
+    store.write([first, make_document("b", "other")])
+
+    found = store.neighbours([first.chunks[0].id, first.chunks[4].id], ALL, 1)
+
+    assert [p.text for p in found] == ["text 0", "text 1", "text 3", "text 4", "text 5"]
+    assert store.neighbours([first.chunks[0].id], Filter(audiences=("staff",)), 1) == []
+
+
+def test_a_section_is_read_whole_with_its_subsections(store: Store) -> None:
+    item = make_document("a", "general", "rail", "post")
+    store.write([item])
+
+    whole = store.section_passages(item.sections[0].id, ALL)
+    part = store.section_passages(item.sections[1].id, ALL)
+
+    assert [p.text for p in whole] == ["general", "rail", "post"]
+    assert [p.text for p in part] == ["rail"]
+    assert store.section_passages("unknown", ALL) == []
+
+
+def test_holdings_tell_what_may_be_asked_for(store: Store) -> None:
+    store.write(
+        [
+            make_document("a", "x", scope="s", series="Policy", edition="1", year=2001),
+            make_document("b", "y", scope="s", series="Policy", edition="1", year=2001),
+            make_document("c", "z"),
+            make_document("d", "secret", scope="hidden", audience="staff"),
+        ]
+    )
+
+    found = store.holdings(ALL)
+
+    assert found == [
+        Holding("default", None, None, None, 1),
+        Holding("s", "Policy", "1", 2001, 2),
+    ]
+
+
+def test_a_router_is_kept_by_collection_and_name(store: Store) -> None:
+    first = TrainedRouter("default", "probe", "f1", "2026-01-01T00:00:00+00:00", "{}", b"\x00\xff")
+    store.write_router(first)
+    store.write_router(replace(first, fingerprint="f2", weights=b"\x01"))
+
+    found = store.read_router("default", "probe")
+
+    assert found == replace(first, fingerprint="f2", weights=b"\x01")
+    assert store.read_router("default", "tfidf") is None
+    assert store.read_router("other", "probe") is None

@@ -192,6 +192,8 @@ class IngestRun:
     """ISO 8601, UTC."""
     finished_at: str
     outcomes: tuple[FileOutcome, ...]
+    folders: tuple[str, ...] = ()
+    """Paths of the folders that were ingested."""
 
 
 @dataclass(frozen=True, slots=True)

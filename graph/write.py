@@ -82,6 +82,7 @@ def run_report(tx: ManagedTransaction, run: IngestRun) -> None:
         "collection": run.collection,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
+        "folders": list(run.folders),
     }
     tx.run(cypher.RECORD_RUN, run=properties).consume()
     outcomes = [rows.outcome_row(outcome) for outcome in run.outcomes]

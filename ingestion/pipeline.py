@@ -4,13 +4,17 @@ Reading runs ahead in child processes, a document or two, while a batch is embed
 number of whole documents; the store writes all of it or nothing, so a run that is killed leaves
 whole documents only and the next one goes on where it ended. No more than one batch of texts and
 vectors, and what was read ahead, is held in memory.
+
+Names come last: a document is written with all of its names, then others lose theirs, then what is
+gone is removed. A run that is killed in between leaves a name too many, never one too few.
 """
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -18,15 +22,25 @@ from typing import Protocol
 import numpy as np
 
 from graph.errors import ModelError, UsageError
-from graph.model import FileOutcome, IngestedDocument, IngestRun, Vector
+from graph.model import FileOutcome, FileStatus, IngestedDocument, IngestRun, Vector
 from graph.ports import Embedder, Store
 from ingestion.chunk import embedded_text
+from ingestion.gone import Folder, Gone, find_gone, folders_read, shown
+from ingestion.identity import (
+    Assignment,
+    FoundFile,
+    SameFile,
+    assign,
+    file_sha256,
+    file_stamp,
+)
+from ingestion.near_copies import NearCopies
 from ingestion.parsed import ReadLimits
-from ingestion.prepare import Plan, Prepared, Task
+from ingestion.prepare import Plan, Prepared
 from ingestion.read_ahead import read_ahead
 from ingestion.scope_map import MAP_NAME, ScopeMap, load_scope_map
 from ingestion.vector_cache import VectorCache, embed_cached
-from ingestion.walk import SourceFile, find_files
+from ingestion.walk import SourceFile, check_paths, find_files
 
 _EMBEDDED_AT_ONCE = 128
 """Chunks between two signs of progress, after which vectors are in the cache."""
@@ -47,6 +61,8 @@ class IngestOptions:
     """Files read at the same time, each in a process of its own."""
     batch_chunks: int = 512
     """Chunks that are written in one transaction; a larger document is a batch of its own."""
+    prune: bool = False
+    """Whether to remove documents of the folders whose files are gone."""
 
 
 class Progress(Protocol):
@@ -77,7 +93,8 @@ def ingest(
     """Bring files into the graph, and keep the report there.
 
     Files that the graph has already, with the same bytes and read in the same way, are left as
-    they are. Ctrl-C drops the batch in hand, records what was done and is raised again.
+    they are. The same bytes under several names are one document. Ctrl-C drops the batch in hand,
+    records what was done and is raised again.
 
     Args:
         paths: Files or folders.
@@ -97,18 +114,21 @@ def ingest(
     """
     started_at = _now()
     log = _Log(progress)
-    tasks = _find(paths, store, options, log)
+    found = _find(paths, store, options, log)
     plan = Plan(options.collection, options.audience, embedder, options.limits)
+    finish = partial(_finish, store, options.collection, started_at, found.folders, log)
     try:
-        with closing(read_ahead(tasks, plan, options.jobs)) as results:
+        with closing(read_ahead(found.assignment.tasks, plan, options.jobs)) as results:
             for batch in batches(log.without_outcomes(results), options.batch_chunks):
                 store.write(_embed(batch, embedder, cache, log))
                 for prepared in batch:
-                    log.add(prepared.outcome)
+                    log.wrote(prepared)
     except (KeyboardInterrupt, ModelError):
-        _finish(store, options.collection, started_at, log)
+        finish()
         raise
-    return _finish(store, options.collection, started_at, log)
+    _settle_names(found.assignment, store, log)
+    _settle_gone(found, store, options, log)
+    return finish()
 
 
 def batches(documents: Iterable[Prepared], chunks: int) -> Iterator[list[Prepared]]:
@@ -133,10 +153,24 @@ class _Log:
         self.outcomes: list[FileOutcome] = []
         self.sizes: dict[str, int] = {}
         """Bytes that progress was not yet told of, by uri."""
+        self.same: dict[str, list[SameFile]] = {}
+        """Files whose outcome hangs on that of another, by the other's uri."""
+        self.near = NearCopies()
 
     def add(self, outcome: FileOutcome) -> None:
         self.outcomes.append(outcome)
         self.progress.done(outcome, self.sizes.pop(outcome.uri, 0))
+        for same in self.same.pop(outcome.uri, ()):
+            self.add(_same_outcome(same, outcome))
+
+    def wrote(self, prepared: Prepared) -> None:
+        """Add the outcome of a document that is now in the graph."""
+        uri, signature = prepared.document.uri, prepared.minhash
+        outcome = prepared.outcome
+        if near := self.near.nearest(uri, signature):
+            outcome = replace(outcome, near_copy_of=near.uri, similarity=near.similarity)
+        self.near.add(uri, signature)
+        self.add(outcome)
 
     def embedded(self, batch: Sequence[Prepared], chunks: int, share: float) -> None:
         """Tell that so many chunks, a share of the batch, are embedded."""
@@ -156,9 +190,20 @@ class _Log:
                 yield result
 
 
-def _find(paths: Sequence[Path], store: Store, options: IngestOptions, log: _Log) -> list[Task]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What there is to do."""
+
+    assignment: Assignment
+    folders: tuple[Folder, ...]
+    seen: frozenset[str]
+    """Addresses of all files, ignored ones too."""
+
+
+def _find(paths: Sequence[Path], store: Store, options: IngestOptions, log: _Log) -> _Found:
     """Return what to read; what cannot be opened goes to the log."""
     found = list(find_files(paths))
+    folders = folders_read(check_paths(paths), found)
     files = [entry for entry in found if isinstance(entry, SourceFile)]
     maps = {root: _scope_map(root, options) for root in {file.root for file in files}}
     files = [file for file in files if not maps[file.root].ignores(file.relative)]
@@ -166,12 +211,97 @@ def _find(paths: Sequence[Path], store: Store, options: IngestOptions, log: _Log
     if not files and not refused:
         names = ", ".join(str(path) for path in paths)
         raise UsageError(f"There are no files in {names}: give a folder with documents.")
-    known = store.document_states(options.collection)
+    states = list(store.document_states(options.collection).values())
+    log.near = NearCopies((state.uri, state.minhash) for state in states)
     log.sizes = {file.uri: file.size for file in files}
     log.progress.started(len(files) + len(refused), sum(log.sizes.values()))
     for outcome in refused:
         log.add(outcome)
-    return [Task(file, maps[file.root].find(file.relative), known.get(file.uri)) for file in files]
+    largest = options.limits.file_bytes
+    candidates = [_candidate(file, maps[file.root], largest) for file in files]
+    assignment = assign(candidates, states, options.collection, options.audience)
+    read = {task.file.uri for task in assignment.tasks}
+    for same in assignment.same:
+        if same.of in read:
+            log.same.setdefault(same.of, []).append(same)
+        else:
+            log.add(_same_outcome(same, None))
+    seen = frozenset(entry.uri for entry in found if isinstance(entry, SourceFile))
+    return _Found(assignment, folders, seen)
+
+
+def _candidate(file: SourceFile, scope_map: ScopeMap, largest: int) -> FoundFile:
+    stamp = file_stamp(file.path)
+    return FoundFile(
+        file,
+        given=scope_map.find(file.relative),
+        stated=scope_map.stated(file.relative),
+        sha256=file_sha256(file.path, largest),
+        stamp=stamp,
+    )
+
+
+def _same_outcome(same: SameFile, read: FileOutcome | None) -> FileOutcome:
+    """Return what became of a copy, given what became of the file that was read for it."""
+    if read is not None and read.status == "refused":
+        reason = f"the same bytes as {shown(read.uri)}: {read.reason}"
+        return replace(read, uri=same.uri, reason=reason, seconds=0.0)
+    status: FileStatus = "unchanged" if same.known else "same"
+    chunks = same.known.chunks if same.known else 0
+    if read is not None:
+        chunks = read.chunks
+    return FileOutcome(
+        same.uri, status, document_id=same.document_id, chunks=chunks, same_as=same.of
+    )
+
+
+def _settle_names(assignment: Assignment, store: Store, log: _Log) -> None:
+    """Write the names of documents that were not written anew, and drop those without a name."""
+    refused = {outcome.uri for outcome in log.outcomes if outcome.status == "refused"}
+    stays = {task.id for task in assignment.tasks if task.file.uri in refused}
+    if names := {id: given for id, given in assignment.names.items() if id not in stays}:
+        store.rename(names)
+    # What was read of a file earlier stays while its new bytes cannot be read.
+    if dropped := [id for id, had in assignment.superfluous.items() if refused.isdisjoint(had)]:
+        store.remove(dropped)
+
+
+def _settle_gone(found: _Found, store: Store, options: IngestOptions, log: _Log) -> None:
+    """Report documents whose files are gone, and remove them where that is wanted."""
+    states = list(store.document_states(options.collection).values())
+    gone = find_gone(states, found.folders, found.seen)
+    if not gone:
+        return
+    names = {state.id: state.names for state in states}
+    pruned = {entry.uri for entry in gone if options.prune and not entry.doubt}
+    touched = {entry.document_id for entry in gone if entry.uri in pruned}
+    left = {id: tuple(name for name in names[id] if name not in pruned) for id in touched}
+    if kept := {id: rest for id, rest in left.items() if rest}:
+        store.rename(kept)
+    if dropped := sorted(id for id, rest in left.items() if not rest):
+        store.remove(dropped)
+    chunks = {state.id: state.chunks for state in states}
+    for entry in gone:
+        id = entry.document_id
+        others = [name for name in left.get(id, names[id]) if name != entry.uri]
+        removed = entry.uri in pruned
+        log.outcomes.append(_gone_outcome(entry, others, chunks[id], removed=removed))
+
+
+def _gone_outcome(entry: Gone, others: Sequence[str], chunks: int, *, removed: bool) -> FileOutcome:
+    reasons: list[str] = []
+    if entry.doubt:
+        reasons.append(f"not certain, as {entry.doubt}")
+    if others:
+        reasons.append(f"the document stays as {shown(others[0])}")
+    return FileOutcome(
+        entry.uri,
+        "removed" if removed else "gone",
+        reason="; ".join(reasons),
+        document_id=entry.document_id,
+        chunks=chunks,
+        same_as=others[0] if others else None,
+    )
 
 
 def _scope_map(root: Path, options: IngestOptions) -> ScopeMap:
@@ -202,15 +332,19 @@ def _embed(
             prepared.chunks,
             np.stack([vectors[chunk.sha256] for chunk in prepared.chunks]),
             embedder.fingerprint,
+            prepared.minhash,
         )
         for prepared in batch
     ]
 
 
-def _finish(store: Store, collection: str, started_at: str, log: _Log) -> IngestRun:
+def _finish(
+    store: Store, collection: str, started_at: str, folders: Sequence[Folder], log: _Log
+) -> IngestRun:
     store.finish(collection)
     outcomes = tuple(sorted(log.outcomes, key=lambda outcome: outcome.uri))
-    run = IngestRun(uuid.uuid4().hex, collection, started_at, _now(), outcomes)
+    names = tuple(shown(folder.uri) for folder in folders)
+    run = IngestRun(uuid.uuid4().hex, collection, started_at, _now(), outcomes, names)
     store.record_run(run)
     return run
 

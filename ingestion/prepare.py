@@ -2,37 +2,25 @@
 
 import hashlib
 import json
-import stat
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from graph.errors import UnreadableFile
 from graph.model import Chunk, Document, DocumentState, FileOutcome, Section
 from graph.ports import Embedder
 from ingestion.chunk import SPLITTER_VERSION, chunk_document
+from ingestion.identity import Task, document_id, file_sha256, file_stamp
 from ingestion.metadata import find_metadata
+from ingestion.near_copies import minhash
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
 from ingestion.scope_map import DEFAULT_SCOPE, GivenMetadata
 from ingestion.sections import build_sections
-from ingestion.walk import SourceFile
 
 _ATTEMPTS = 2
 """How often a file is read that changes meanwhile."""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is known of a file before it is read."""
-
-    file: SourceFile
-    given: GivenMetadata
-    """From the scope map."""
-    known: DocumentState | None
-    """As the graph has it from an earlier run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +43,8 @@ class Prepared:
     chunks: tuple[Chunk, ...]
     outcome: FileOutcome
     """What the report will say once it is written."""
+    minhash: bytes = b""
+    """Signature by which near copies are found."""
 
 
 def prepare(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome:
@@ -70,15 +60,10 @@ def prepare(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome:
         return _refused(task, error)
 
 
-def document_id(collection: str, uri: str) -> str:
-    """Return the id of a file in a collection, which stays when the file's content changes."""
-    return _digest(collection, uri)
-
-
 def document_audience(task: Task, plan: Plan) -> str:
     """Return who may see the file: what is given now, else what it has in the graph."""
     stored = task.known.audience if task.known else "public"
-    return task.given.audience or plan.audience or stored
+    return task.audience or task.given.audience or plan.audience or stored
 
 
 def document_fingerprint(task: Task, plan: Plan) -> str:
@@ -92,15 +77,19 @@ def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome |
     """Prepare a file once; None if it changed meanwhile."""
     started = time.monotonic()
     path = task.file.path
-    stamp = _stamp(path)
-    sha256 = _sha256(path, plan.limits)
+    stamp = file_stamp(path)
+    planned = task.sha256 is not None and stamp == task.stamp
+    sha256 = task.sha256 if planned else file_sha256(path, plan.limits.file_bytes)
     fingerprint = document_fingerprint(task, plan)
     known = task.known
     if known is not None and (known.sha256, known.fingerprint) == (sha256, fingerprint):
-        return FileOutcome(task.file.uri, "unchanged", document_id=known.id, chunks=known.chunks)
+        return _unchanged(task, known)
     parsed = reader.read(path)
-    if _stamp(path) != stamp or not sha256:
+    if file_stamp(path) != stamp or not sha256:
         return None
+    if task.sha256 not in (None, sha256):
+        # What it is was decided by other bytes: another document's name may hang on that.
+        raise UnreadableFile("changing", "the file changed during the run; run again")
     document = _document(task, plan, parsed, sha256, fingerprint)
     spans = build_sections(parsed, document.id, document.title)
     chunks = chunk_document(parsed, spans, document.title, plan.embedder)
@@ -109,7 +98,15 @@ def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome |
     sections = tuple(span.section for span in spans)
     outcome = _read_outcome(task, document, parsed, sections, chunks)
     seconds = round(time.monotonic() - started, 3)
-    return Prepared(document, sections, chunks, replace(outcome, seconds=seconds))
+    signature = minhash(parsed.text)
+    return Prepared(document, sections, chunks, replace(outcome, seconds=seconds), signature)
+
+
+def _unchanged(task: Task, known: DocumentState) -> FileOutcome:
+    uri = task.file.uri
+    if uri in known.names:
+        return FileOutcome(uri, "unchanged", document_id=known.id, chunks=known.chunks)
+    return FileOutcome(uri, "same", document_id=known.id, chunks=known.chunks, same_as=known.uri)
 
 
 def _document(
@@ -119,7 +116,7 @@ def _document(
     given = task.given
     found = find_metadata(parsed, str(task.file.relative), latest_year=now.year + 1)
     return Document(
-        id=document_id(plan.collection, task.file.uri),
+        id=task.id or document_id(plan.collection, task.file.uri),
         uri=task.file.uri,
         title=given.title or found.title,
         sha256=sha256,
@@ -134,6 +131,7 @@ def _document(
         edition=given.edition or found.edition,
         year=given.year or found.year,
         date=_date(given, found.date),
+        copies=task.copies,
     )
 
 
@@ -160,6 +158,7 @@ def _read_outcome(
         pages_without_text=parsed.pages_without_text,
         sections=len(sections),
         chunks=len(chunks),
+        engine=parsed.engine,
     )
 
 
@@ -168,27 +167,6 @@ def _refused(task: Task, error: UnreadableFile) -> FileOutcome:
     if task.known is not None:
         reason += "; what was read of it earlier stays in the graph until it is removed"
     return FileOutcome(task.file.uri, "refused", reason=reason, code=error.status)
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what changes when a file is written to; None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns, status.st_ino
-
-
-def _sha256(path: Path, limits: ReadLimits) -> str:
-    """Return the digest of the file's bytes; empty for a file that the reader will refuse."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > limits.file_bytes:
-            return ""
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 def _digest(*parts: str) -> str:

@@ -75,11 +75,19 @@ class ScopeMap:
         Args:
             path: Relative to the ingested folder.
         """
-        given = next((r.given for r in self.rules if r.spec.match_file(path)), GivenMetadata())
+        given = self.stated(path)
         if given.scope is not None:
             return given
         scope = path.parts[0] if len(path.parts) > 1 else DEFAULT_SCOPE
         return replace(given, scope=scope)
+
+    def stated(self, path: PurePosixPath) -> GivenMetadata:
+        """Return what the map itself says about a file, empty where no rule matches.
+
+        Args:
+            path: Relative to the ingested folder.
+        """
+        return next((r.given for r in self.rules if r.spec.match_file(path)), GivenMetadata())
 
 
 def load_scope_map(path: Path) -> ScopeMap:

@@ -1,5 +1,6 @@
 """`milepost db`: the Neo4j server that holds the graph."""
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,7 +148,13 @@ def _confirm(question: str, *, yes: bool, json: bool) -> None:
         return
     if json:
         raise UsageError("With --json nobody can be asked: add --yes.")
+    if not _somebody_is_here():
+        raise UsageError(f"{question} Nobody is here to answer: add --yes.")
     typer.confirm(question, abort=True, err=True)
+
+
+def _somebody_is_here() -> bool:
+    return sys.stdin.isatty()
 
 
 def _say(value: dict[str, object], sentence: str, *, json: bool) -> None:

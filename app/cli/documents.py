@@ -9,13 +9,18 @@ import typer
 from app.cli import options
 
 if TYPE_CHECKING:
-    from graph.model import Document
+    from collections.abc import Mapping, Sequence
+
+    from graph.model import Document, DocumentState
     from graph.ports import Store
 
 app = typer.Typer(help="Documents in the graph.", no_args_is_help=True)
 
 SHORTEST_PREFIX = 4
 """Characters of an id that are enough to name a document."""
+
+WIDE = 120
+"""Columns of a terminal that has room for series, year and pages, too."""
 
 Name = Annotated[
     str, typer.Argument(help="Its id or the beginning of it, its file, or its address.")
@@ -80,6 +85,8 @@ def show(
         return
     for key, value in found[0].items():
         shown = "" if value is None else value
+        if isinstance(value, tuple):
+            shown = ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
         console().print(f"{key:<12} {shown}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -93,21 +100,61 @@ def remove(
     """Take documents out of the graph, with all of their sections and chunks.
 
     Example: milepost documents remove policies/common.pdf drafts/
+
+    A document that stands for several files with the same bytes stays while one of their names is
+    left; its id removes it whatever its names are.
     """
     from app import settings, wiring
     from app.cli.ingest_report import counted
     from app.cli.output import console, print_json
 
     with wiring.open_store(settings.load()) as store:
-        ids = sorted({id for name in names for id in _find(store, collection, name)})
+        states = list(store.document_states(collection).values())
+        dropped = {name for given in names for name in _find_names(states, collection, given)}
+        left = {
+            state.id: tuple(name for name in state.names if name not in dropped)
+            for state in states
+            if dropped.intersection(state.names)
+        }
+        ids = sorted(id for id, rest in left.items() if not rest)
+        renamed = {id: rest for id, rest in left.items() if rest}
         if not yes:
-            _confirm(f"Remove {counted(len(ids), 'document')} from collection {collection!r}?")
+            _confirm(_question(states, ids, renamed, collection))
+        store.rename(renamed)
         removed = store.remove(ids)
         store.finish(collection)
     if json:
-        print_json({"removed": removed, "ids": ids})
-    else:
-        console().print(f"Removed {counted(removed, 'document')}.")
+        print_json({"removed": removed, "ids": ids, "renamed": sorted(renamed)})
+        return
+    console().print(f"Removed {counted(removed, 'document')}.")
+    for state in states:
+        if rest := renamed.get(state.id):
+            kept = f"{state.id[:8]} stays as {', '.join(map(_shown, rest))}."
+            console().print(kept, markup=False, highlight=False, soft_wrap=True)
+
+
+def _question(
+    states: "Sequence[DocumentState]",
+    ids: "Sequence[str]",
+    renamed: "Mapping[str, object]",
+    collection: str,
+) -> str:
+    from app.cli.ingest_report import counted
+
+    if not ids:
+        return f"Remove one name each of {counted(len(renamed), 'document')}, which stay?"
+    if len(ids) == len(states) > 1:
+        return f"Remove ALL {counted(len(ids), 'document')} of collection {collection!r}?"
+    first = [_shown(state.uri) for state in states if state.id in ids[:3]]
+    rest = f" and {len(ids) - len(first):,} more" if len(ids) > len(first) else ""
+    what = counted(len(ids), "document")
+    return f"Remove {what} from collection {collection!r} ({', '.join(first)}{rest})?"
+
+
+def _shown(uri: str) -> str:
+    from app.cli.ingest_report import shown_path
+
+    return shown_path(uri)
 
 
 def _confirm(question: str) -> None:
@@ -118,29 +165,31 @@ def _confirm(question: str) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _find(store: "Store", collection: str, name: str) -> list[str]:
-    """Return the ids that a name means: one document, or all below a folder."""
+def _find_names(states: "Sequence[DocumentState]", collection: str, name: str) -> list[str]:
+    """Return the addresses that a name means: of one file, of all below a folder, or of an id."""
     from graph.errors import UsageError
     from ingestion.walk import absolute
 
-    states = list(store.document_states(collection).values())
     uri = name if "://" in name else absolute(Path(name)).as_uri()
     below = uri.rstrip("/") + "/"
-    ids = [s.id for s in states if s.uri == uri or s.uri.startswith(below) or s.id == name]
-    if not ids and len(name) >= SHORTEST_PREFIX:
-        ids = [state.id for state in states if state.id.startswith(name)]
-    if not ids:
+    found = [n for s in states for n in s.names if n == uri or n.startswith(below)]
+    found += [n for s in states for n in s.names if s.id == name]
+    if not found and len(name) >= SHORTEST_PREFIX:
+        found = [n for s in states for n in s.names if s.id.startswith(name)]
+    if not found:
         raise UsageError(
             f"There is no document {name!r} in collection {collection!r}: see "
             "`milepost documents list`."
         )
-    return ids
+    return found
 
 
 def _find_one(store: "Store", collection: str, name: str) -> str:
     from graph.errors import UsageError
 
-    ids = _find(store, collection, name)
+    states = list(store.document_states(collection).values())
+    found = set(_find_names(states, collection, name))
+    ids = [state.id for state in states if found.intersection(state.names)]
     if len(ids) > 1:
         raise UsageError(f"{name!r} means {len(ids)} documents: give more of the id, or one file.")
     return ids[0]
@@ -158,19 +207,27 @@ def _print_table(found: "list[tuple[Document, int]]") -> None:
 
     from app.cli.output import console
 
+    wide = console().width >= WIDE
     table = Table(box=None, pad_edge=False)
-    for name in ("Id", "Scope", "Series", "Edition", "Year", "Pages", "Chunks", "Title"):
-        right = name in ("Year", "Pages", "Chunks")
-        table.add_column(name, justify="right" if right else "left", no_wrap=name == "Id")
+    table.add_column("Id", no_wrap=True)
+    table.add_column("Scope", max_width=24 if wide else 16, overflow="fold")
+    if wide:
+        table.add_column("Series", max_width=30, overflow="fold")
+    table.add_column("Edition", max_width=20 if wide else 12, overflow="fold")
+    for name in ("Year", "Pages", "Chunks") if wide else ("Chunks",):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Title", ratio=1, overflow="fold")
     for document, chunks in found:
-        edition = document.edition or ""
+        # Where there is no room for a column of years, they stand for editions without a name.
+        edition = document.edition or ("" if wide else str(document.year or ""))
+        more = [escape(document.series or "")] if wide else []
+        numbers = [str(document.year or ""), str(document.pages or "")] if wide else []
         table.add_row(
             document.id[:8],
             escape(document.scope),
-            escape(document.series or ""),
+            *more,
             escape(edition if document.is_current else f"{edition} (superseded)".strip()),
-            str(document.year or ""),
-            str(document.pages or ""),
+            *numbers,
             f"{chunks:,}",
             escape(document.title),
         )

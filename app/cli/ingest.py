@@ -26,7 +26,11 @@ MapFile = Annotated[
     typer.Option("--scope-map", help="Scopes of files; by default scopes.yaml in each folder."),
 ]
 ReportFile = Annotated[
-    Path | None, typer.Option("--report", help="Write the report to this file, as JSON.")
+    Path | None,
+    typer.Option("--report", help="Write the report to this file, .json or .html."),
+]
+Prune = Annotated[
+    bool, typer.Option("--prune", help="Remove documents of the folders whose files are gone.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if a file was refused.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
@@ -49,6 +53,7 @@ def ingest(
     audience: AudienceGiven = None,
     scope_map: MapFile = None,
     report: ReportFile = None,
+    prune: Prune = False,
     strict: Strict = False,
     json: options.Json = False,
     quiet: Quiet = False,
@@ -64,13 +69,16 @@ def ingest(
 
     A file that cannot be read is refused with its reason, and the others go on.
 
+    The same bytes under several names are one document. A document whose file is gone is named,
+    and with --prune removed; a folder that cannot be read wholly, or is empty, prunes nothing.
+
     A file's scope is the first folder below the one given, unless a scope map says otherwise.
     """
     from ingestion.parsed import ReadLimits
     from ingestion.pipeline import IngestOptions
 
     limits = ReadLimits(seconds=seconds_per_file, file_bytes=max_mb * 1_000_000)
-    chosen = IngestOptions(collection, audience, scope_map, limits, jobs)
+    chosen = IngestOptions(collection, audience, scope_map, limits, jobs, prune=prune)
     run = _run(paths, chosen, report, quiet=quiet)
     _show(run, report, json=json, verbose=verbose)
     if watch:
@@ -107,14 +115,14 @@ def _run(
     from app import settings, wiring
     from app.cli.ingest_progress import showing
     from app.cli.output import progress_console
-    from graph.errors import UsageError
     from ingestion import pipeline
+    from ingestion.report import check_report
     from ingestion.vector_cache import open_cache
     from ingestion.walk import check_paths
 
     check_paths(paths)  # before anything is started
-    if report is not None and not report.absolute().parent.is_dir():
-        raise UsageError(f"There is no folder for the report {report}: create it first.")
+    if report is not None:
+        check_report(report)
     with (
         wiring.open_app(settings.load(), migrate=True) as app,
         open_cache(app.settings.cache_dir, app.embedder, _say) as cache,
@@ -143,7 +151,7 @@ def _exit_by(run: "IngestRun", *, strict: bool) -> None:
     from ingestion.report import totals
 
     found = totals(run.outcomes)
-    if found.refused == found.files:
+    if found.refused == found.files and not found.removed:
         raise UsageError(
             f"No file could be read ({found.files:,} refused): the reasons are in the report."
         )

@@ -3,11 +3,15 @@
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
 from app.cli.ingest_progress import duration
 from app.cli.output import console
-from ingestion.report import number_ranges, totals
+from ingestion.identity import uri_path
+from ingestion.report import totals
+from ingestion.report_page import remarks
+
+MOST_NAMED = 5
+"""Gone documents that are named in the line that says how to remove them."""
 
 if TYPE_CHECKING:
     from graph.model import FileOutcome, IngestRun
@@ -26,7 +30,7 @@ def print_report(run: "IngestRun", *, verbose: bool) -> None:
             table.add_row(*_row(outcome))
         out.print(table)
     for outcome in run.outcomes:
-        for line in _remarks(outcome):
+        for line in _lines(outcome, verbose=verbose):
             # One line for each file, however narrow the terminal, so that it can be searched.
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in summary(run):
@@ -40,6 +44,7 @@ def summary(run: "IngestRun") -> list[str]:
     counts = {
         "read": found.read,
         "replaced": found.replaced,
+        "the same as others": found.same,
         "unchanged": found.unchanged,
         "refused": found.refused,
     }
@@ -53,7 +58,42 @@ def summary(run: "IngestRun") -> list[str]:
         )
     if found.pages_without_text:
         lines.append(f"{counted(found.pages_without_text, 'page')} without text, not searchable.")
+    if found.near_copies:
+        near = "is a near copy" if found.near_copies == 1 else "are near copies"
+        lines.append(f"{counted(found.near_copies, 'document')} {near} of others; all are kept.")
+    return [*lines, *_gone(run)]
+
+
+def _gone(run: "IngestRun") -> list[str]:
+    """Return what is to be said of documents whose files are gone."""
+    lines: list[str] = []
+    folders = ", ".join(shown_path(Path(folder).as_uri()) for folder in run.folders)
+    removed = [outcome for outcome in run.outcomes if outcome.status == "removed"]
+    gone = [outcome for outcome in run.outcomes if outcome.status == "gone"]
+    doubtful = [outcome for outcome in gone if outcome.reason.startswith("not certain")]
+    certain = [outcome for outcome in gone if outcome not in doubtful]
+    if removed:
+        lines.append(f"Removed {counted(len(removed), 'document')}: {_named(removed)}.")
+    if certain:
+        are = "is" if len(certain) == 1 else "are"
+        them = "it" if len(certain) == 1 else "them"
+        lines.append(
+            f"{counted(len(certain), 'document')} {are} no longer in {folders}: "
+            f"{_named(certain)}; --prune removes {them}."
+        )
+    if doubtful:
+        are = "is" if len(doubtful) == 1 else "are"
+        lines.append(
+            f"{counted(len(doubtful), 'document')} {are} not found, but kept "
+            f"({doubtful[0].reason}): {_named(doubtful)}."
+        )
     return lines
+
+
+def _named(outcomes: "list[FileOutcome]") -> str:
+    names = [shown_path(outcome.uri) for outcome in outcomes[:MOST_NAMED]]
+    rest = len(outcomes) - len(names)
+    return ", ".join(names) + (f" and {rest:,} more" if rest else "")
 
 
 def counted(number: int, noun: str) -> str:
@@ -63,12 +103,12 @@ def counted(number: int, noun: str) -> str:
 
 def shown_path(uri: str) -> str:
     """Return a file's path as a person would type it here; another address as it is."""
-    parts = urlsplit(uri)
-    if parts.scheme != "file":
+    path = uri_path(uri)
+    if path is None:
         return uri
-    path = Path(unquote(parts.path, errors="replace"))
     here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    shown = str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return shown.encode("utf-8", "backslashreplace").decode()
 
 
 def _row(outcome: "FileOutcome") -> tuple[str, ...]:
@@ -79,13 +119,11 @@ def _row(outcome: "FileOutcome") -> tuple[str, ...]:
     return outcome.status, path, pages, f"{outcome.sections:,}", f"{outcome.chunks:,}"
 
 
-def _remarks(outcome: "FileOutcome") -> list[str]:
+def _lines(outcome: "FileOutcome", *, verbose: bool) -> list[str]:
     path = shown_path(outcome.uri)
     if outcome.status == "refused":
         return [f"refused {path}: {outcome.reason} ({outcome.code})"]
-    remarks: list[str] = []
-    if outcome.pages_without_text:
-        remarks.append(f"no text on page {number_ranges(outcome.pages_without_text)}")
-    if outcome.reason:
-        remarks.append(outcome.reason)
-    return [f"note {path}: {'; '.join(remarks)}"] if remarks else []
+    if outcome.status in ("gone", "removed") or (outcome.status == "unchanged" and not verbose):
+        return []
+    said = remarks(outcome)
+    return [f"note {path}: {'; '.join(said)}"] if said else []

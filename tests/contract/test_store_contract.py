@@ -325,6 +325,20 @@ def test_removing_the_newest_edition_makes_the_one_before_current(store: Store) 
     assert by_text(store, "culvert", Filter(current_only=True)) == ["culvert old"]
 
 
+def test_a_document_keeps_the_names_it_is_given(store: Store) -> None:
+    item = make_document("a", "culvert", copies=("file:///b", "file:///c"))
+    store.write([replace(item, minhash=b"\0\1\2")])
+    first = store.document_states("default")["file:///a"]
+    store.rename({item.document.id: ("file:///c", "file:///d")})
+    store.finish("default")
+
+    state = store.document_states("default")["file:///c"]
+    [(listed, _)] = store.list_documents(ALL)
+    assert (first.copies, first.minhash) == (("file:///b", "file:///c"), b"\0\1\2")
+    assert state.names == (listed.uri, *listed.copies) == ("file:///c", "file:///d")
+    assert state.id == item.document.id
+
+
 def test_states_tell_what_must_be_read_again(store: Store) -> None:
     item = make_document("a", "culvert")
     store.write([item])

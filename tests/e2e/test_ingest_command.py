@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from neo4j import Driver
@@ -79,7 +80,7 @@ def test_documents_are_listed_shown_and_removed(folder: Path, cli_env: dict[str,
     assert json.loads(shown.stdout) == first
     assert kept.returncode == 2
     assert "--yes" in kept.stderr
-    assert json.loads(removed.stdout) == {"removed": 1, "ids": [first["id"]]}
+    assert json.loads(removed.stdout) == {"removed": 1, "ids": [first["id"]], "renamed": []}
     assert [document["title"] for document in left] == ["rails"]
 
 
@@ -93,6 +94,52 @@ def test_a_document_that_is_not_there_is_one_clear_line(
     assert done.returncode == 2
     assert "documents list" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_gone_files_are_named_and_pruned_on_demand(
+    folder: Path, cli_env: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (folder / "rails (2).txt").write_text("Rails are made of steel.\n", "utf-8")
+    page = tmp_path_factory.mktemp("reports") / "report.html"
+    milepost("ingest", str(folder), env=cli_env)
+    (folder / "rails.txt").unlink()
+    (folder / "roads" / "paving.md").unlink()
+
+    named = milepost("ingest", str(folder), env=cli_env)
+    pruned = milepost("ingest", str(folder), "--prune", "--report", str(page), env=cli_env)
+    left = json.loads(milepost("documents", "list", "--json", env=cli_env).stdout)
+
+    assert "2 documents are no longer in" in named.stdout
+    assert "--prune removes them" in named.stdout
+    assert "Removed 2 documents" in pruned.stdout
+    assert [Path(unquote(document["uri"])).name for document in left] == ["rails (2).txt"]
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_name_is_removed_while_the_document_stays_under_another(
+    folder: Path, cli_env: dict[str, str]
+) -> None:
+    (folder / "rails (2).txt").write_text("Rails are made of steel.\n", "utf-8")
+    milepost("ingest", str(folder), env=cli_env)
+
+    one = milepost("documents", "remove", str(folder / "rails.txt"), "--yes", env=cli_env)
+    everything = milepost("documents", "remove", "/", env=cli_env)
+
+    assert "Removed 0 documents." in one.stdout
+    assert "stays as" in one.stdout
+    assert everything.returncode == 2
+    assert "ALL 2 documents" in everything.stderr
+
+
+def test_the_list_fits_a_terminal_of_80_columns(folder: Path, cli_env: dict[str, str]) -> None:
+    long = "A manual with a title that is much longer than any terminal is wide, or nearly so"
+    (folder / "roads" / "paving.md").write_text(f"# {long}\n\nAsphalt is laid hot.\n", "utf-8")
+    milepost("ingest", str(folder), env=cli_env)
+
+    listed = milepost("documents", "list", env=cli_env | {"COLUMNS": "80"}).stdout.splitlines()
+
+    assert max(map(len, listed)) <= 80
+    assert len(listed) <= 5
 
 
 def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(

@@ -171,6 +171,38 @@ def test_every_file_of_a_run_is_in_the_graph_with_its_fate(
     assert record["refused"] == [[(folder / "empty.txt").as_uri(), "empty"]]
 
 
+def test_one_document_stands_for_copies_and_what_is_gone_is_pruned(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver
+) -> None:
+    original, copy = folder / "scope0" / "document00.md", folder / "scope1" / "copy.md"
+    copy.write_bytes(original.read_bytes())
+    first = run(folder, graph_store)
+    original.unlink()
+    pruned = ingest(
+        [folder],
+        store=graph_store,
+        embedder=HashingEmbedder(),
+        cache=None,
+        options=IngestOptions(prune=True),
+        progress=Silent(),
+    )
+
+    same = [outcome for outcome in first.outcomes if outcome.status == "same"]
+    assert [outcome.uri for outcome in same] == [original.as_uri()]
+    assert [o.uri for o in pruned.outcomes if o.status == "removed"] == [original.as_uri()]
+    assert copy.as_uri() in graph_store.document_states("default")
+    query = "MATCH (:IngestRun)-[x:READ]->(d) RETURN x.status AS status, count(*) AS number"
+    found = {record["status"]: record["number"] for record in neo4j_driver.execute_query(query)[0]}
+    assert found == {"read": 12, "same": 1, "unchanged": 12, "removed": 1}
+    after = snapshot(neo4j_driver)
+    empty(neo4j_driver)
+    run(folder, graph_store)
+    kinds = ["'Section'", "'Chunk'"]
+    assert [len([row for row in after if kind in row]) for kind in kinds] == [
+        len([row for row in snapshot(neo4j_driver) if kind in row]) for kind in kinds
+    ]
+
+
 def test_killed_at_any_moment_and_run_again_gives_the_graph_of_an_undisturbed_run(
     folder: Path, graph_store: GraphStore, neo4j_driver: Driver, neo4j_server: Connection
 ) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def test_refused_files_and_pages_without_text_are_always_listed(
 
     shown = " ".join(capsys.readouterr().out.split())
     assert "refused /docs/c d.pdf: give the password (encrypted)" in shown
-    assert "note /docs/b.pdf: no text on page 2-4, 9" in shown
+    assert "note /docs/b.pdf: no text on pages 2-4, 9" in shown
     assert "a.pdf" not in shown
 
 
@@ -122,3 +123,39 @@ def test_refused_files_fail_the_command_when_strict_only() -> None:
 def test_a_run_in_which_nothing_could_be_read_fails() -> None:
     with pytest.raises(UsageError, match="No file could be read"):
         _exit_by(make_run(REFUSED), strict=False)
+
+
+def test_gone_documents_are_named_with_what_removes_them() -> None:
+    gone = [FileOutcome(f"file:///docs/{n}.pdf", "gone", document_id=str(n)) for n in range(7)]
+    run = replace(make_run(READ, *gone), folders=("/docs",))
+
+    assert summary(run)[-1] == (
+        "7 documents are no longer in /docs: /docs/0.pdf, /docs/1.pdf, /docs/2.pdf, /docs/3.pdf, "
+        "/docs/4.pdf and 2 more; --prune removes them."
+    )
+    assert summary(replace(run, outcomes=(READ, gone[0])))[-1] == (
+        "1 document is no longer in /docs: /docs/0.pdf; --prune removes it."
+    )
+
+
+def test_what_was_removed_and_what_is_uncertain_is_said() -> None:
+    removed = FileOutcome("file:///docs/a.pdf", "removed")
+    doubtful = FileOutcome("file:///docs/b.pdf", "gone", reason="not certain, as /docs is closed")
+    near = replace(READ, near_copy_of="file:///docs/c.pdf", similarity=0.93)
+
+    assert summary(make_run(near, removed, doubtful))[2:] == [
+        "1 document is a near copy of others; all are kept.",
+        "Removed 1 document: /docs/a.pdf.",
+        "1 document is not found, but kept (not certain, as /docs is closed): /docs/b.pdf.",
+    ]
+
+
+def test_copies_and_near_copies_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    same = FileOutcome("file:///docs/d.pdf", "same", same_as="file:///docs/a.pdf")
+    near = replace(READ, near_copy_of="file:///docs/c.pdf", similarity=0.93)
+
+    print_report(make_run(same, near), verbose=False)
+
+    shown = capsys.readouterr().out
+    assert "note /docs/d.pdf: same as /docs/a.pdf" in shown
+    assert "note /docs/a.pdf: near copy of /docs/c.pdf (93% in common)" in shown

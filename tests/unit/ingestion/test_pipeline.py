@@ -1,6 +1,5 @@
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,78 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import ModelError, StoreUnavailable, UnreadableFile, UsageError
-from graph.model import FileOutcome, IngestedDocument, IngestRun, Vectors
+from graph.model import FileOutcome, IngestedDocument, Vectors
+from ingestion.identity import Task
 from ingestion.parsed import ParsedDocument, ReadLimits
-from ingestion.pipeline import IngestOptions, batches, ingest
-from ingestion.prepare import Plan, Prepared, Task
+from ingestion.pipeline import batches
+from ingestion.prepare import Plan, Prepared
 from ingestion.read_ahead import read_ahead
-from ingestion.read_child import read_here
 from ingestion.scope_map import GivenMetadata
 from ingestion.walk import SourceFile
 from tests.fakes import HashingEmbedder, MemoryStore
 from tests.graphs import make_document
-
-
-class Watcher:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.files = self.size = self.chunks = self.told = self.embedded_size = 0
-        self.outcomes: list[FileOutcome] = []
-
-    def started(self, files: int, size: int) -> None:
-        self.files, self.size = files, size
-
-    def embedded(self, chunks: int, size: int) -> None:
-        self.chunks += chunks
-        self.embedded_size += size
-        self.told += size
-
-    def done(self, outcome: FileOutcome, size: int) -> None:
-        self.outcomes.append(outcome)
-        self.told += size
-
-
-def run(
-    *paths: Path,
-    store: MemoryStore,
-    embedder: HashingEmbedder | None = None,
-    progress: Watcher | None = None,
-    **options: object,
-) -> IngestRun:
-    return ingest(
-        paths,
-        store=store,
-        embedder=embedder or HashingEmbedder(),
-        cache=None,
-        options=replace(IngestOptions(), **options),  # type: ignore[arg-type]
-        progress=progress or Watcher(),
-    )
+from tests.ingesting import ReaderHere, Watcher, run, statuses
 
 
 def sorted_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.*") if path.is_file())
-
-
-def statuses(run: IngestRun) -> dict[str, str]:
-    return {outcome.uri.rsplit("/", 1)[-1]: outcome.status for outcome in run.outcomes}
-
-
-class ReaderHere:
-    """Reads in this process; a process for each test would take a minute in all."""
-
-    def __init__(self, limits: ReadLimits) -> None:
-        self.limits = limits
-
-    def read(self, path: Path) -> ParsedDocument:
-        answer = read_here(path, self.limits)
-        if isinstance(answer, UnreadableFile):
-            raise answer
-        return answer
-
-    def interrupt(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class StuckReader(ReaderHere):
@@ -260,7 +202,7 @@ def test_a_file_that_always_changes_is_refused(
     folder: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stamps = iter(range(1000))
-    monkeypatch.setattr("ingestion.prepare._stamp", lambda path: next(stamps))
+    monkeypatch.setattr("ingestion.prepare.file_stamp", lambda path: next(stamps))
 
     found = run(folder / "three.html", store=store)
 
@@ -272,7 +214,7 @@ def test_a_file_that_changed_once_is_read_again(
     folder: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stamps = iter([1, 2, 3, 3])
-    monkeypatch.setattr("ingestion.prepare._stamp", lambda path: next(stamps))
+    monkeypatch.setattr("ingestion.prepare.file_stamp", lambda path: next(stamps))
 
     assert statuses(run(folder / "three.html", store=store)) == {"three.html": "read"}
 

@@ -6,7 +6,8 @@ import pytest
 
 from graph.errors import UsageError
 from graph.model import FileOutcome, IngestRun
-from ingestion.report import number_ranges, run_as_dict, totals, write_report
+from ingestion.report import check_report, run_as_dict, totals, write_report
+from ingestion.report_page import number_ranges
 
 READ = FileOutcome("file:///b", "read", document_id="1", pages=10, sections=3, chunks=20)
 RUN = IngestRun(
@@ -60,3 +61,38 @@ def test_a_report_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -
 )
 def test_page_numbers_are_written_as_ranges(numbers: tuple[int, ...], written: str) -> None:
     assert number_ranges(numbers) == written
+
+
+def test_the_page_holds_all_files_escaped_and_asks_no_network(tmp_path: Path) -> None:
+    nasty = replace(READ, uri="file:///%3Cscript%3Ealert(1)%3C%2Fscript%3E.pdf", near_copy_of="x&y")
+    bytes_name = replace(READ, uri="file:///caf%E9.txt", engine="text (latin-1)")
+    run = replace(RUN, outcomes=(*RUN.outcomes, nasty, bytes_name))
+
+    write_report(run, tmp_path / "report.html")
+
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "near copy of x&amp;y" in page
+    assert "text (latin-1)" in page
+    assert page.count("<tr") == 1 + len(run.outcomes)
+    assert page.index("give the password") < page.index("/b</td>")
+    assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("report.txt", r"JSON or HTML"), ("none/report.json", "no folder")]
+)
+def test_a_report_that_could_not_be_written_is_refused_beforehand(
+    tmp_path: Path, name: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_report(tmp_path / name)
+
+
+def test_gone_files_are_no_files_of_the_run() -> None:
+    gone = FileOutcome("file:///x", "gone", document_id="1", chunks=3)
+
+    found = totals((*RUN.outcomes, gone, replace(gone, status="removed")))
+
+    assert (found.files, found.gone, found.removed, found.chunks) == (5, 1, 1, 60)

@@ -69,10 +69,23 @@ def test_status_tells_a_program_the_same_in_json(monkeypatch: pytest.MonkeyPatch
     assert found["password_file"] == "/data/password"
 
 
-def test_reset_asks_and_takes_no_for_an_answer(removed: list[ServerOptions]) -> None:
+def test_reset_asks_and_takes_no_for_an_answer(
+    removed: list[ServerOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db, "_somebody_is_here", lambda: True)
+
     result = CliRunner().invoke(db.app, ["reset"], input="n\n")
 
     assert result.exit_code == 1
+    assert "Remove the whole graph?" in result.stderr
+    assert not removed
+
+
+def test_reset_without_a_terminal_is_wrong_use(removed: list[ServerOptions]) -> None:
+    result = CliRunner().invoke(db.app, ["reset"], input="y\n")
+
+    assert isinstance(result.exception, UsageError)
+    assert "--yes" in str(result.exception)
     assert not removed
 
 

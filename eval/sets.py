@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from eval import editions
 from eval.collection import DOCUMENTS, EvaluationSet, read_set, union
 from graph.errors import UsageError
 
@@ -28,7 +29,7 @@ def load_set(name: str, sets_folder: Path, cache_folder: Path) -> EvaluationSet:
 
     Args:
         name: A folder or archive; the name of one in `sets_folder`; several of these joined by
-            "+"; or "composite".
+            "+"; "composite"; or "editions", the questions of `eval.editions`.
         sets_folder: Where named sets are.
         cache_folder: Where archives are unpacked, in its folder `sets`.
 
@@ -38,6 +39,9 @@ def load_set(name: str, sets_folder: Path, cache_folder: Path) -> EvaluationSet:
     if name == "composite":
         parts = [load_set(part, sets_folder, cache_folder) for part in COMPOSITE]
         return union(name, parts)
+    if name == editions.NAME:
+        source = load_set(editions.SOURCE, sets_folder, cache_folder)
+        return editions.load_editions(source, cache_folder / "sets")
     path = _find(name, sets_folder)
     if path is None and "+" in name:
         names = list(dict.fromkeys(part for part in name.split("+") if part))
@@ -58,7 +62,8 @@ def known_sets(sets_folder: Path) -> list[str]:
     archives = {path.name.removesuffix(SUFFIX) for path in sets_folder.glob(f"*{SUFFIX}")}
     folders = {path.parent.name for path in sets_folder.glob(f"*/{DOCUMENTS}")}
     names = sorted(archives | folders)
-    return ["composite", *names] if set(COMPOSITE) <= set(names) else names
+    made = ["composite"] if set(COMPOSITE) <= set(names) else []
+    return [*made, *([editions.NAME] if editions.SOURCE in names else []), *names]
 
 
 def unpack(archive: Path, folder: Path) -> Path:

@@ -327,6 +327,8 @@ class Candidate:
     passage: Passage
     lists: Mapping[str, ListRank]
     """By list name: "global", "fulltext", "address" or "scope:NAME"."""
+    cosine: float | None = None
+    """With the question, in [-1, 1], whichever list found the chunk; None without a vector."""
     vector: Vector | None = None
     """The chunk's embedding, where it was asked for."""
 

@@ -22,6 +22,7 @@ from graph.model import (
     IngestedDocument,
     ListRank,
     Passage,
+    Vector,
 )
 
 Row = dict[str, Any]
@@ -117,12 +118,12 @@ def state_from_row(row: Mapping[str, Any]) -> DocumentState:
 
 def chunk_batch_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChunkBatch:
     """Return the chunks in the order given."""
-    vectors = np.array([row["vector"] for row in rows], dtype=np.float32)
+    vectors = [_array(row["vector"]) for row in rows if row["vector"] is not None]
     return ChunkBatch(
         chunks=tuple(Chunk(**row["chunk"]) for row in rows),
         scopes=tuple(row["scope"] for row in rows),
         series=tuple(row["series"] for row in rows),
-        vectors=vectors.reshape(len(rows), -1),
+        vectors=np.stack(vectors) if vectors else np.empty((len(rows), 0), np.float32),
     )
 
 
@@ -146,10 +147,15 @@ def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
         Candidate(
             passage=Passage(**{f.name: row[f.name] for f in fields(Passage)}),
             lists={name: ranks[name, row["chunk_id"]] for name, _ in sorted(row["lists"])},
-            vector=None if row["vector"] is None else np.array(row["vector"], dtype=np.float32),
+            cosine=None if row["similarity"] is None else 2 * row["similarity"] - 1,
+            vector=None if row["vector"] is None else _array(row["vector"]),
         )
         for row in rows
     ]
+
+
+def _array(vector: DriverVector) -> Vector:
+    return np.asarray(vector.to_numpy(), dtype=np.float32)
 
 
 def _first_day(document: Document) -> str:

@@ -176,6 +176,7 @@ class MemoryStore:
             Candidate(
                 self._passage(id),
                 ranks[id],
+                None if request.vector is None else float(request.vector @ self._vector(id)),
                 self._vector(id) if request.with_vectors else None,
             )
             for id in sorted(ranks)

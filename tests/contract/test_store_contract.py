@@ -483,6 +483,21 @@ def test_candidates_bring_their_vectors_only_when_asked(store: Store) -> None:
     np.testing.assert_allclose(full.vector, item.vectors[0], atol=1e-6)
 
 
+def test_every_candidate_has_its_cosine_whichever_list_found_it(store: Store) -> None:
+    store.write([make_document(f"d{n}", f"bridge rail {n}") for n in range(3)])
+    store.write([make_document("far", "culvert")])
+    vector = EMBEDDER.embed_query("bridge rail 1")
+
+    found = store.search(SearchRequest(ALL, 1, vector=vector, text="culvert", with_vectors=True))
+    bare = store.search(SearchRequest(ALL, 1, text="culvert"))
+
+    assert {c.passage.text for c in found} == {"bridge rail 1", "culvert"}
+    for candidate in found:
+        assert candidate.vector is not None
+        assert candidate.cosine == pytest.approx(float(vector @ candidate.vector), abs=1e-5)
+    assert bare[0].cosine is None
+
+
 def test_passages_come_in_reading_order_and_only_those_that_may_be_seen(store: Store) -> None:
     open_, closed = make_document("a", "one", "two"), make_document("b", "x", audience="staff")
     store.write([open_, closed])

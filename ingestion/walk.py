@@ -9,6 +9,9 @@ from graph.errors import UsageError
 from graph.model import FileOutcome
 from ingestion.scope_map import MAP_NAME
 
+MANIFEST_NAME = "crawl.json"
+"""What `milepost crawl` writes beside the files; it is not ingested."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
@@ -60,8 +63,8 @@ def absolute(path: Path) -> Path:
 def find_files(paths: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
     """Yield every file below the paths, and a refusal for what cannot be opened.
 
-    Hidden files and folders and scope maps are left out. Symbolic links are followed, but no
-    folder or file is visited twice, so a link that leads back into itself ends.
+    Hidden files and folders, scope maps and manifests of crawls are left out. Symbolic links are
+    followed, but no folder or file is visited twice, so a link that leads back into itself ends.
 
     Args:
         paths: Files or folders.
@@ -95,7 +98,7 @@ def _walk(roots: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
 
 
 def _is_left_out(path: Path) -> bool:
-    return path.name.startswith(".") or path.name == MAP_NAME
+    return path.name.startswith(".") or path.name in (MAP_NAME, MANIFEST_NAME)
 
 
 def _refused_folder(path: Path, error: OSError) -> FileOutcome:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import ask, db, dilution, documents, ingest, schema, search
+from app.cli import ask, crawl, db, dilution, documents, ingest, schema, search
 from app.cli import eval as evaluation
 from graph.errors import MilepostError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ingest")(ingest.ingest)
+app.command("crawl")(crawl.crawl)
 app.command("search")(search.search)
 app.command("ask")(ask.ask)
 app.command("dilution")(dilution.dilution)

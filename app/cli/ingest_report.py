@@ -96,9 +96,9 @@ def _named(outcomes: "list[FileOutcome]") -> str:
     return ", ".join(names) + (f" and {rest:,} more" if rest else "")
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Return number and noun: "1 file", "2 files"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def shown_path(uri: str) -> str:

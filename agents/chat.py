@@ -25,7 +25,8 @@ EXTRACTIVE = "extractive"
 
 TEMPERATURE = 0.2
 TOP_P = 0.9
-"""Both as in the dilution paper."""
+ROUTING_TEMPERATURE = 0.0
+"""All three as in the dilution paper, appendix A10."""
 
 _WORTH_ANOTHER_CALL = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
@@ -43,6 +44,7 @@ def load_chat_model(
     name: str,
     *,
     limits: Limits = Limits(),  # noqa: B008 (frozen)
+    temperature: float = TEMPERATURE,
     timeout_seconds: float = 60.0,
     base_url: str | None = None,
     api_key: str | None = None,
@@ -53,6 +55,7 @@ def load_chat_model(
         name: `PROVIDER:MODEL` of `init_chat_model`, such as "openai:gpt-5-mini". With `base_url`,
             "openai:NAME" means that model on any OpenAI-compatible server.
         limits: `answer_tokens` bounds what it writes.
+        temperature: At least 0; `ROUTING_TEMPERATURE` for choices.
         timeout_seconds: For one call.
         base_url: Address of the server, where it is not the provider's own.
         api_key: Where None, the provider's package looks for its own environment variable.
@@ -66,7 +69,7 @@ def load_chat_model(
     if not name.rpartition(":")[2].strip():
         raise ConfigurationError(_unknown(name))
     options: dict[str, Any] = {
-        "temperature": TEMPERATURE,
+        "temperature": temperature,
         "top_p": TOP_P,
         "max_tokens": limits.answer_tokens,
         "timeout": timeout_seconds,

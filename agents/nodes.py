@@ -12,7 +12,7 @@ from agents.citations import check as check_citations
 from agents.context import Run
 from agents.extractive import extract
 from agents.passages import evidence
-from agents.state import ANSWER, RANKING, ROUTE, State
+from agents.state import ANSWER, GUIDANCE, RANKING, ROUTE, State
 from agents.synthesis import synthesize
 from graph.model import Query
 from router.retrieve import Routed
@@ -26,6 +26,7 @@ def route(state: State, runtime: Run) -> Update:
     routed = runtime.context.system.route(_query(state, runtime))
     return {
         "route": ROUTE.dump_python(routed.routes, mode="json"),
+        "guidance": GUIDANCE.dump_python(routed.guidance, mode="json"),
         "timings_ms": dict(routed.timings_ms),
     }
 
@@ -35,7 +36,8 @@ def retrieve(state: State, runtime: Run) -> Update:
     context = runtime.context
     query = _query(state, runtime)
     vector = context.embedder.embed_query(query.text)
-    routed = Routed(query, vector, ROUTE.validate_python(state["route"]))
+    routes = ROUTE.validate_python(state["route"])
+    routed = Routed(query, vector, routes, GUIDANCE.validate_python(state["guidance"]))
     ranking = context.system.retrieve(routed, context.k)
     return {
         "ranking": RANKING.dump_python(ranking, mode="json"),

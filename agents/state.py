@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from agents.answer import Answer
 from graph.model import Ranking, Route
+from router.retrieve import Guidance
 
 Json = dict[str, object]
 """The JSON form of one of our values."""
@@ -44,6 +45,8 @@ class State(TypedDict):
     question: str
     route: list[Json]
     """Added by `route`: `graph.model.Route`, most likely first."""
+    guidance: Json | None
+    """Added by `route`: `router.retrieve.Guidance`, for systems that look at what is asked."""
     ranking: Json
     """Added by `retrieve`: `graph.model.Ranking`."""
     draft: Draft
@@ -63,6 +66,7 @@ class Output(TypedDict):
 
 
 ROUTE = TypeAdapter(tuple[Route, ...])
+GUIDANCE: TypeAdapter[Guidance | None] = TypeAdapter(Guidance | None)
 RANKING = TypeAdapter(Ranking)
 ANSWER = TypeAdapter(Answer)
 """From our values to their JSON form and back: `dump_python(…, mode="json")`, `validate_python`."""

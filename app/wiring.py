@@ -3,24 +3,20 @@
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
 
 from app.settings import Settings
+from app.systems import build_systems, chat_model
 from graph.errors import StoreUnavailable, UsageError
 from graph.model import Filter, Query, Ranking
 from graph.ports import Embedder
 from graph.server.options import ServerOptions
 from graph.store import EmbedderInfo, GraphStore
-from router import retrieve
 from router.retrieve import System
-from router.route import vote
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from agents.answer import Answered
 
 
@@ -85,7 +81,7 @@ class App:
         context = Context(
             system=found,
             embedder=self.embedder,
-            chat=_chat_model(model or self.settings.model, self.settings),
+            chat=chat_model(model or self.settings.model, self.settings),
             filter=query.filter,
             k=k,
         )
@@ -181,31 +177,7 @@ def open_app(
         info = EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint)
         migrated = store.migrate(info) if migrate else ()
         store.verify(info)
-        yield App(settings, store, embedder, _systems(store, embedder), migrated)
-
-
-def _systems(store: GraphStore, embedder: Embedder) -> dict[str, System]:
-    embed_only = partial(retrieve.embed_only, embedder=embedder)
-    route = partial(retrieve.embed_and_route, embedder=embedder, router=partial(vote, store=store))
-    return {
-        system.name: system
-        for system in (
-            System("soft_scoped", route, partial(retrieve.soft_scoped, store=store)),
-            System("hybrid", embed_only, partial(retrieve.hybrid, store=store)),
-            System("monolithic", embed_only, partial(retrieve.monolithic, store=store)),
-        )
-    }
-
-
-def _chat_model(name: str, settings: Settings) -> "BaseChatModel | None":
-    from agents.chat import EXTRACTIVE, load_chat_model
-
-    if name == EXTRACTIVE:
-        return None
-    key = settings.model_api_key
-    return load_chat_model(
-        name, base_url=settings.model_url, api_key=key.get_secret_value() if key else None
-    )
+        yield App(settings, store, embedder, build_systems(settings, store, embedder), migrated)
 
 
 def _say(message: str) -> None:

@@ -17,6 +17,9 @@ from graph.errors import UsageError
 from graph.model import Filter, Query, Ranking
 from graph.ports import Retriever
 
+ORACLE = "oracle_scoped"
+"""The system that is told the scopes of the gold."""
+
 ROUTE_CUTOFFS = (1, 2)
 _CHUNKS_PER_DOCUMENT = 5
 """Chunks asked for each rank that documents are wanted at."""
@@ -97,7 +100,7 @@ def run(
     judged = judge.judge(questions, options.level, options.unit)
     asked = [question for question in questions if question.key in judged.relevance]
     machine = provenance.machine()
-    answers = _ask(systems, asked, collection, options, progress)
+    answers = _ask(systems, asked, judged.scopes, collection, options, progress)
     machine["load_1_min_at_end"] = provenance.machine()["load_1_min"]
     ceiling = {key: ideal(found) for key, found in judged.relevance.items()}
     return Results(
@@ -122,19 +125,24 @@ def run(
 def _ask(
     systems: Mapping[str, Retriever],
     questions: Sequence[Question],
+    scopes: Mapping[str, frozenset[str]],
     collection: str,
     options: Options,
     progress: Callable[[int, int], None],
 ) -> dict[str, _Answers]:
     """Ask; systems take turns on each question, so that a busy machine slows all of them alike."""
     answers = {name: _Answers() for name in systems}
-    where = Filter(collection=collection)
+
+    def asked(name: str, question: Question) -> Query:
+        told = tuple(sorted(scopes[question.key])) if name == ORACLE else ()
+        return Query(question.text, Filter(collection=collection, scopes=told))
+
     for name, system in systems.items():
         if questions:  # once beforehand, so that nobody's times contain what is loaded late
-            _timed(name, system, Query(questions[0].text, where), options.depth)
+            _timed(name, system, asked(name, questions[0]), options.depth)
     for done, question in enumerate(questions, start=1):
         for name, system in systems.items():
-            ranking, timings = _timed(name, system, Query(question.text, where), options.depth)
+            ranking, timings = _timed(name, system, asked(name, question), options.depth)
             answers[name].rankings[question.key] = [
                 hit.passage.chunk_id if options.unit == "chunk" else hit.passage.document_id
                 for hit in ranking.hits

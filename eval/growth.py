@@ -14,17 +14,16 @@ import numpy as np
 from eval.asked import Asked, found_share, precision
 from eval.corpus import Codes, Corpus, Similarity, top
 from router.fuse import reciprocal_rank
-from router.retrieve import SCOPED_SHARE, TOP_SCOPES
-from router.route import NEIGHBOURS as VOTERS
+from router.guided import PRIOR_WEIGHT
+from router.prior import FLOOR
+from router.route import COSINE_SHARPNESS, NEIGHBOURS
+from router.systems import TOP_SCOPES
 
 K = 10
 STEPS = 6
 DRAWS = 5
 _LIST = 30
 """Length of the lists that are fused."""
-VOTE_SHARPNESS = 40.0
-"""A chunk votes with exp(40 cosine). On 618 questions over 15 scopes that names the right scope
-first in 92% (log loss .25); votes that all count the same, in 46%, as small scopes are outvoted."""
 
 Progress = Callable[[int, int], None]
 
@@ -72,17 +71,19 @@ def hard_scoped(view: View, k: int) -> Codes:
     return _within(view, [next(iter(_votes(view)))], k)
 
 
-def soft_scoped_paper(view: View, k: int) -> Codes:
+def soft_scoped(view: View, k: int) -> Codes:
     """Fuse everything with the scopes of the two nearest centroids, all of equal weight."""
     nearest = sorted(view.centroids, key=lambda scope: (-view.centroids[scope], scope))
-    return _fused(view, dict.fromkeys(nearest[:TOP_SCOPES], 1.0), k)
+    return _fused(view, nearest[:TOP_SCOPES], k)
 
 
-def soft_scoped(view: View, k: int) -> Codes:
-    """Let the likely scopes take over a share of the global list's weight, as our system does."""
-    likely = list(_votes(view).items())[:TOP_SCOPES]
-    weights = {scope: SCOPED_SHARE * probability for scope, probability in likely}
-    return _fused(view, weights, k, 1.0 - sum(weights.values()))
+def guided(view: View, k: int) -> Codes:
+    """Let likely scopes lift their chunks a little: the vector part of the default system."""
+    priors = np.full(int(view.scope_of.max()) + 1, np.log(FLOOR))
+    for scope, probability in _votes(view).items():
+        priors[scope] = np.log(probability + FLOOR)
+    lifted = view.similarity + PRIOR_WEIGHT * priors[view.scope_of]
+    return top(lifted.astype(np.float32), k)
 
 
 def oracle_scoped(view: View, k: int) -> Codes:
@@ -93,8 +94,8 @@ def oracle_scoped(view: View, k: int) -> Codes:
 RANKERS: Mapping[str, Ranker] = {
     "monolithic": monolithic,
     "hard_scoped": hard_scoped,
-    "soft_scoped (paper)": soft_scoped_paper,
     "soft_scoped": soft_scoped,
+    "guided": guided,
     "oracle_scoped": oracle_scoped,
 }
 
@@ -200,8 +201,8 @@ def _sizes(smallest: int, largest: int, steps: int) -> list[int]:
 
 def _votes(view: View) -> dict[int, float]:
     """Share of the votes of the nearest chunks that each scope gets, the largest first."""
-    nearest = top(view.similarity, VOTERS)
-    strengths = np.exp(VOTE_SHARPNESS * (view.similarity[nearest] - view.similarity[nearest[0]]))
+    nearest = top(view.similarity, NEIGHBOURS)
+    strengths = np.exp(COSINE_SHARPNESS * (view.similarity[nearest] - view.similarity[nearest[0]]))
     votes = np.bincount(view.scope_of[nearest], strengths / strengths.sum())
     ranked = np.argsort(-votes, kind="stable").tolist()
     return {scope: float(votes[scope]) for scope in ranked if votes[scope] > 0}
@@ -212,12 +213,11 @@ def _within(view: View, scopes: Sequence[int], k: int) -> Codes:
     return inside[top(view.similarity[inside], k)]
 
 
-def _fused(view: View, weights: Mapping[int, float], k: int, global_weight: float = 1.0) -> Codes:
-    lists = [(global_weight, top(view.similarity, _LIST))]
-    lists += [(weight, _within(view, [scope], _LIST)) for scope, weight in weights.items()]
+def _fused(view: View, scopes: Sequence[int], k: int) -> Codes:
+    lists = [top(view.similarity, _LIST), *(_within(view, [scope], _LIST) for scope in scopes)]
     scores: dict[int, float] = {}
-    for weight, ranked in lists:
+    for ranked in lists:
         for rank, row in enumerate(ranked.tolist(), start=1):
-            scores[row] = scores.get(row, 0.0) + weight * reciprocal_rank(rank)
+            scores[row] = scores.get(row, 0.0) + reciprocal_rank(rank)
     best = sorted(scores, key=lambda row: (-scores[row], row))
     return np.array(best[:k], dtype=np.int64)

@@ -345,6 +345,29 @@ RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_
 ORDER BY chunk_id
 """
 
+# What a passage refers to by name, such as "RCW 82.04.050", stands in the heading of its chunks.
+REFERRED: LiteralString = """
+CYPHER 25
+UNWIND $references AS reference
+CALL (reference) {
+    CALL db.index.fulltext.queryNodes('chunk_text', reference.query, {limit: $limit})
+    YIELD node AS c
+    WITH c WHERE #FILTER#
+    WITH c, vector.similarity.cosine(c.embedding, $vector) AS score
+    ORDER BY score DESC, c.id LIMIT $each
+    RETURN c, score
+}
+WITH c, collect(['reference:' + reference.name, score]) AS lists
+MATCH (d:Document {id: c.document_id})
+MATCH (s:Section {id: c.section_id})
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
+       d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
+       s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
+       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current, lists,
+       lists[0][1] AS similarity, null AS vector
+ORDER BY chunk_id
+"""
+
 PASSAGES: LiteralString = """
 MATCH (c:Chunk) WHERE c.id IN $ids AND #FILTER#
 MATCH (d:Document {id: c.document_id})
@@ -376,6 +399,13 @@ WHERE #FILTER#
 RETURN c.scope AS scope, c.series AS series, c.edition AS edition, c.year AS year,
        count(*) AS documents
 ORDER BY scope, series, edition, year
+"""
+
+# Whatever the audience: a router is trained for all scopes, and shows a caller only its own.
+SCOPE_NAMES: LiteralString = """
+MATCH (s:Scope {collection: $collection})
+RETURN s.name AS name
+ORDER BY name
 """
 
 # Routers ------------------------------------------------------------------------------------------

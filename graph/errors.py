@@ -10,7 +10,8 @@
         ├── StoreUnavailable    it cannot be reached, or refuses the password
         ├── StoreFull           it has no disk space or memory left
         ├── SchemaMismatch      server or schema version is not the one needed
-        └── EmbedderMismatch    the graph's vectors were made by another model
+        ├── EmbedderMismatch    the graph's vectors were made by another model
+        └── RouterMismatch      a trained router fits neither scopes nor embedder
 
 A driver's error is wrapped once, in `graph.store`. Nothing here is caught to return an empty
 result: a lost database must not read as "no evidence found".
@@ -78,3 +79,7 @@ class SchemaMismatch(StoreError):
 
 class EmbedderMismatch(StoreError):
     """The vectors in the graph were made by another embedding model."""
+
+
+class RouterMismatch(StoreError):
+    """A trained router in the graph fits the scopes or the embedder no longer."""

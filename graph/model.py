@@ -363,3 +363,5 @@ class Ranking:
     """Most likely first; empty when the system does not route or could not decide."""
     timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
     """Wall-clock milliseconds by stage."""
+    reasons: tuple[str, ...] = ()
+    """What was understood of the question, in plain words."""

@@ -131,6 +131,19 @@ class Store(Protocol):
         """Fetch all lists in one round trip, each candidate once, ordered by chunk id."""
         ...
 
+    def referred(
+        self, references: Sequence[str], vector: Vector, where: Filter, each: int
+    ) -> Sequence[Candidate]:
+        """Return the chunks nearest to the question under headings that hold these references.
+
+        Args:
+            references: Such as "RCW 82.04.050"; each makes a list "reference:NAME".
+            vector: Embedding of the question.
+            where: Which chunks.
+            each: Chunks for each reference.
+        """
+        ...
+
     def passages(self, chunk_ids: Sequence[str], where: Filter) -> Sequence[Passage]:
         """Return those of these chunks that the filter lets through, in reading order."""
         ...
@@ -147,6 +160,10 @@ class Store(Protocol):
 
     def holdings(self, where: Filter) -> Sequence[Holding]:
         """Return which scopes, series, editions and years there are."""
+        ...
+
+    def scope_names(self, collection: str) -> Sequence[str]:
+        """Return all scopes of a collection by name, whatever their audience."""
         ...
 
     # Routers

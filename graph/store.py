@@ -287,6 +287,19 @@ class GraphStore:
         found = self._read_filtered(cypher.SEARCH_LISTS, request.filter, parameters)
         return rows.candidates_from_rows(found)
 
+    def referred(
+        self, references: Sequence[str], vector: Vector, where: Filter, each: int
+    ) -> list[Candidate]:
+        """Return the chunks nearest to the question under headings that hold these references."""
+        queries = {name: heading_query([name], where) for name in references}
+        parameters: dict[str, object] = {
+            "references": [{"name": name, "query": q} for name, q in queries.items() if q],
+            "vector": DriverVector(vector),
+            "limit": _REFERRED_CHUNKS,
+            "each": each,
+        }
+        return rows.candidates_from_rows(self._read_filtered(cypher.REFERRED, where, parameters))
+
     def passages(self, chunk_ids: Sequence[str], where: Filter) -> list[Passage]:
         """Return those of these chunks that the filter lets through, in reading order."""
         found = self._read_filtered(cypher.PASSAGES, where, {"ids": list(chunk_ids)})
@@ -306,6 +319,11 @@ class GraphStore:
     def holdings(self, where: Filter) -> list[Holding]:
         """Return which scopes, series, editions and years there are."""
         return [Holding(**row) for row in self._read_filtered(cypher.HOLDINGS, where, {})]
+
+    def scope_names(self, collection: str) -> list[str]:
+        """Return all scopes of a collection by name, whatever their audience."""
+        found = self._read(cypher.SCOPE_NAMES, {"collection": collection})
+        return [row["name"] for row in found]
 
     # Routers
 
@@ -352,6 +370,9 @@ class GraphStore:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
             return execute(work)
 
+
+_REFERRED_CHUNKS = 50
+"""Chunks under one heading that are compared with the question."""
 
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 

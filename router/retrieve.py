@@ -2,28 +2,54 @@
 
 A system works in two steps that a person can look at: `route` understands the question, `retrieve`
 fetches and orders the chunks. `app.wiring` binds the collaborators; evaluation and agents call the
-system, or its steps.
+system, or its steps. The systems of the dilution paper are in `router.systems`, the default in
+`router.guided`.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from graph.errors import UsageError
-from graph.model import Query, Ranking, Route, SearchRequest, Vector
+from graph.model import Candidate, Filter, Hit, Query, Ranking, Route, SearchRequest, Vector
 from graph.ports import Embedder, Router, Store
-from router.fuse import fuse
 
 MAX_QUESTION = 10_000
 """Characters; a longer text is a document, not a question, and no encoder reads it whole."""
 
-TOP_SCOPES = 2
-"""Scopes that get a list of their own, as in the dilution paper, section 4."""
+LIST_LENGTH = 30
+"""Of each list that is fused; longer where more hits are asked for."""
 
-SCOPED_SHARE = 0.25
-"""Part of the vector evidence's weight that goes to the scoped lists when the router is certain.
-Chosen on the samples' questions (hit@1 .71, against .69 without scopes and .51 at 1.0); see
-eval/LOG.md."""
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """What the question itself says about where its answer stands.
+
+    Nothing here can widen what a caller may see: that is the filter's part.
+    """
+
+    series: str | None = None
+    """Said for certain, as are edition and year: only these are searched."""
+    edition: str | None = None
+    year: int | None = None
+    addresses: tuple[str, ...] = ()
+    """Numbers of sections that it names."""
+    wishes: tuple[tuple[str, str], ...] = ()
+    """What it says with less certainty: pairs of "scope", "series", "edition" or "year" and value.
+    """
+    reasons: tuple[str, ...] = ()
+    """What was understood, in plain words."""
+
+    def narrowed(self, where: Filter) -> Filter:
+        """Return the caller's filter with what the question says; what the caller set stays."""
+        if None not in (self.series, where.series) and self.series != where.series:
+            return where  # an edition or year of another series says nothing about this one
+        return replace(
+            where,
+            series=where.series or self.series,
+            edition=where.edition or self.edition,
+            year=self.year if where.year is None else where.year,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +60,8 @@ class Routed:
     vector: Vector | None = None
     """Embedding of the question; None for a system that does not need it."""
     routes: tuple[Route, ...] = ()
+    guidance: Guidance | None = None
+    """None for a system that does not look at what the question says."""
     timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
@@ -54,6 +82,21 @@ class System:
         return self.retrieve(self.route(query), k)
 
 
+class Clock:
+    """Wall-clock time by stage."""
+
+    def __init__(self) -> None:
+        self.timings_ms: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Book the time since the last call to a stage."""
+        now = time.perf_counter()
+        spent = self.timings_ms.get(stage, 0.0) + (now - self._last) * 1000
+        self.timings_ms[stage] = round(spent, 3)
+        self._last = now
+
+
 def check(query: Query, k: int) -> None:
     """Refuse what cannot be answered, before anything is asked of the graph.
 
@@ -71,10 +114,16 @@ def check(query: Query, k: int) -> None:
         raise UsageError(f"k is {k}; ask for at least 1 result.")
 
 
+def as_it_is(query: Query) -> Routed:
+    """Take the question as it is: for full text alone."""
+    check(query, 1)
+    return Routed(query)
+
+
 def embed_only(query: Query, *, embedder: Embedder) -> Routed:
     """Understand the question by its embedding alone."""
     check(query, 1)
-    clock = _Clock()
+    clock = Clock()
     vector = embedder.embed_query(query.text)
     clock.lap("embed")
     return Routed(query, vector, timings_ms=clock.timings_ms)
@@ -82,67 +131,46 @@ def embed_only(query: Query, *, embedder: Embedder) -> Routed:
 
 def embed_and_route(query: Query, *, embedder: Embedder, router: Router) -> Routed:
     """Understand the question by its embedding and its likely scopes."""
-    check(query, 1)
-    clock = _Clock()
-    vector = embedder.embed_query(query.text)
-    clock.lap("embed")
-    routes = router(query, vector)
+    routed = embed_only(query, embedder=embedder)
+    clock = Clock()
+    assert routed.vector is not None
+    routes = router(query, routed.vector)
     clock.lap("route")
-    return Routed(query, vector, routes, clock.timings_ms)
+    return replace(routed, routes=routes, timings_ms={**routed.timings_ms, **clock.timings_ms})
 
 
-def monolithic(routed: Routed, k: int, *, store: Store) -> Ranking:
-    """Vector search over everything: the baseline that dilution hurts."""
-    return _search("monolithic", routed, k, store, weights={"global": 1.0})
-
-
-def hybrid(routed: Routed, k: int, *, store: Store) -> Ranking:
-    """Vector search and full text over everything, fused by rank."""
-    return _search("hybrid", routed, k, store, weights={"global": 1.0, "fulltext": 1.0})
-
-
-def soft_scoped(routed: Routed, k: int, *, store: Store, top: int = TOP_SCOPES) -> Ranking:
-    """Search the likely scopes beside everything, each scope weighted by its probability.
-
-    The dilution paper (section 4) gives every list the same weight, so a router that errs outvotes
-    the global list. Here the scoped lists take over a share of the global list's weight, as large
-    as the router is sure: a wrong route costs rank, never the answer, and a question that belongs
-    nowhere is searched globally.
-    """
-    likely = {f"scope:{route.scope}": route.probability for route in routed.routes[:top]}
-    weights = {name: SCOPED_SHARE * probability for name, probability in likely.items()}
-    weights |= {"global": 1.0 - sum(weights.values()), "fulltext": 1.0}
-    return _search("soft_scoped", routed, k, store, weights=weights)
-
-
-def _search(
-    name: str, routed: Routed, k: int, store: Store, *, weights: Mapping[str, float]
+def search(
+    name: str,
+    routed: Routed,
+    k: int,
+    order: Callable[[Sequence[Candidate]], list[Hit]],
+    *,
+    store: Store,
+    request: SearchRequest,
 ) -> Ranking:
+    """Fetch the lists that a request asks for in one round trip, and order what they found.
+
+    Args:
+        name: Of the system.
+        routed: The question.
+        k: Hits wanted.
+        order: Puts candidates in their final order.
+        store: Where to search.
+        request: Which lists.
+
+    Raises:
+        UsageError: k is below 1.
+    """
     check(routed.query, k)
-    clock = _Clock()
-    request = SearchRequest(
-        filter=routed.query.filter,
-        limit=max(30, 2 * k),
-        vector=routed.vector,
-        scopes=tuple(name.removeprefix("scope:") for name in weights if name.startswith("scope:")),
-        text=routed.query.text if "fulltext" in weights else "",
-    )
+    clock = Clock()
     candidates = store.search(request)
     clock.lap("search")
-    hits = fuse(candidates, weights)[:k]
+    hits = order(candidates)[:k]
     clock.lap("fuse")
     timings_ms = {**routed.timings_ms, **clock.timings_ms}
     return Ranking(routed.query, name, tuple(hits), routed.routes, timings_ms)
 
 
-class _Clock:
-    """Wall-clock time by stage."""
-
-    def __init__(self) -> None:
-        self.timings_ms: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.timings_ms[stage] = round((now - self._last) * 1000, 3)
-        self._last = now
+def length(k: int) -> int:
+    """Return how long each list is when k hits are wanted."""
+    return max(LIST_LENGTH, 2 * k)

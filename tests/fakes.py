@@ -182,6 +182,19 @@ class MemoryStore:
             for id in sorted(ranks)
         ]
 
+    def referred(
+        self, references: Sequence[str], vector: Vector, where: Filter, each: int
+    ) -> Sequence[Candidate]:
+        ranks: dict[str, dict[str, ListRank]] = {}
+        for name in references:
+            found = self._by_address(SearchRequest(where, 0, vector, addresses=(name,)))
+            for rank, (score, id) in enumerate(found[:each], start=1):
+                ranks.setdefault(id, {})[f"reference:{name}"] = ListRank(rank, score)
+        return [
+            Candidate(self._passage(id), ranks[id], float(vector @ self._vector(id)))
+            for id in sorted(ranks)
+        ]
+
     def passages(self, chunk_ids: Sequence[str], where: Filter) -> Sequence[Passage]:
         wanted = set(chunk_ids)
         items = sorted(self.items.items())
@@ -222,6 +235,10 @@ class MemoryStore:
         )
         ordered = sorted(counts, key=lambda key: [(part is None, part or 0) for part in key])
         return [Holding(*key, counts[key]) for key in ordered]
+
+    def scope_names(self, collection: str) -> Sequence[str]:
+        documents = (item.document for item in self.items.values())
+        return sorted({d.scope for d in documents if d.collection == collection})
 
     def write_router(self, router: TrainedRouter) -> None:
         self.routers[router.collection, router.name] = router

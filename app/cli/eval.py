@@ -28,9 +28,11 @@ SetName = Annotated[
     ),
 ]
 SetsFolder = Annotated[Path, typer.Option("--sets", help="Folder with the named sets.")]
+COMPARED = ("guided", "convex", "hybrid", "monolithic", "bm25")
+"""Systems that need neither training nor a chat model."""
 DEFAULT_SETS = Path("../shared/data")
 Systems = Annotated[
-    str, typer.Option("--systems", help="Names joined by commas; empty means all there are.")
+    str, typer.Option("--systems", help="Names joined by commas; see milepost search --help.")
 ]
 Split = Annotated[
     Literal["dev", "test", "all"],
@@ -71,7 +73,7 @@ def run(
 ) -> None:
     """Load a set into the graph, ask its questions of each system, and keep the scores.
 
-    Example: milepost eval run --set xquad --systems monolithic,hybrid,soft_scoped
+    Example: milepost eval run --set xquad --systems monolithic,hybrid,guided
     """
     from app import settings, wiring
     from app.cli.eval_tables import print_table
@@ -191,7 +193,7 @@ def _run(
     from eval.load import collection_name
     from eval.relevance import Judge
 
-    chosen_systems = {name: opened.system(name) for name in names(systems) or opened.systems}
+    chosen_systems = {name: opened.system(name) for name in names(systems) or COMPARED}
     experiment.select(evaluation_set, chosen)  # refuses a set without questions before the work
     collection = collection_name(evaluation_set)
     report = load_into_graph(opened, evaluation_set, collection)

@@ -24,6 +24,8 @@ Current = Annotated[bool, typer.Option("--current", help="Only the newest editio
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 SystemName = Annotated[
     str | None,
-    typer.Option("--system", "-S", help="Retrieval system: soft_scoped, hybrid or monolithic."),
+    typer.Option(
+        "--system", "-S", help="Retrieval system: guided, hybrid, monolithic, bm25 or another."
+    ),
 ]
 Hits = Annotated[int, typer.Option("-k", help="How many passages.", min=1, max=1000)]

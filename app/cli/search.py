@@ -85,4 +85,6 @@ def _print_explanation(out: "Console", ranking: "Ranking") -> None:
     times = ", ".join(f"{stage} {ms:.0f} ms" for stage, ms in ranking.timings_ms.items())
     out.print(f"System: {ranking.system}", markup=False)
     out.print(f"Route:  {routes or 'none, searched everything'}", markup=False)
+    for reason in ranking.reasons:
+        out.print(f"Asked:  {reason}", markup=False)
     out.print(f"Time:   {times}", markup=False)

@@ -18,6 +18,7 @@ def ranking_as_dict(ranking: Ranking) -> dict[str, object]:
             {"scope": route.scope, "probability": round(route.probability, 4)}
             for route in ranking.route
         ],
+        "understood": list(ranking.reasons),
         "timings_ms": dict(ranking.timings_ms),
         "hits": [_hit_as_dict(rank, hit) for rank, hit in enumerate(ranking.hits, start=1)],
     }

@@ -29,7 +29,8 @@ from graph.server.options import Connection, ServerOptions
 from graph.store import EmbedderInfo, GraphStore
 from ingestion.embed import load_embedder
 from ingestion.pipeline import IngestOptions, ingest
-from router import retrieve
+from router import retrieve, systems
+from router.guided import guided
 from router.retrieve import System
 from router.route import vote
 
@@ -263,9 +264,10 @@ def bench_search(store: Store, embedder: Embedder, questions: Sequence[Query]) -
     route = partial(retrieve.embed_and_route, embedder=embedder, router=partial(vote, store=store))
     embed = partial(retrieve.embed_only, embedder=embedder)
     for system in (
-        System("soft_scoped", route, partial(retrieve.soft_scoped, store=store)),
-        System("hybrid", embed, partial(retrieve.hybrid, store=store)),
-        System("monolithic", embed, partial(retrieve.monolithic, store=store)),
+        System("guided", embed, partial(guided, store=store)),
+        System("soft_scoped", route, partial(systems.soft_scoped, store=store)),
+        System("hybrid", embed, partial(systems.hybrid, store=store)),
+        System("monolithic", embed, partial(systems.monolithic, store=store)),
     ):
         seconds = [median(partial(system, query, 10)) for query in questions]
         tail = sorted(seconds)[int(0.95 * len(seconds))]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graph.model import Filter, Holding, SearchRequest, TrainedRouter
+from graph.model import Filter, Holding, IngestedDocument, SearchRequest, TrainedRouter
 from graph.ports import Store
 from tests.fakes import HashingEmbedder
 from tests.graphs import make_document
@@ -557,3 +557,43 @@ def test_a_router_is_kept_by_collection_and_name(store: Store) -> None:
     assert found == replace(first, fingerprint="f2", weights=b"\x01")
     assert store.read_router("default", "tfidf") is None
     assert store.read_router("other", "probe") is None
+
+
+def test_scope_names_are_those_of_all_audiences(store: Store) -> None:
+    store.write(
+        [
+            make_document("a", "x", scope="open"),
+            make_document("b", "y", scope="hidden", audience="staff"),
+            make_document("c", "z", scope="elsewhere", collection="other"),
+        ]
+    )
+    store.finish("default")
+
+    assert store.scope_names("default") == ["hidden", "open"]
+    assert store.scope_names("nothing") == []
+
+
+def test_references_are_found_by_the_headings_that_hold_them(store: Store) -> None:
+    def headed(name: str, heading: str, *texts: str, **properties: object) -> IngestedDocument:
+        item = make_document(name, *texts, **properties)
+        chunks = tuple(replace(chunk, heading=heading) for chunk in item.chunks)
+        return replace(item, chunks=chunks)
+
+    store.write(
+        [
+            headed("s", "RCW 82.04.050: Sale at retail", "retail sale", "wholesale", "unrelated"),
+            headed("r", "WAC 458-20-177: Motor vehicles", "retail vehicle"),
+            headed("x", "RCW 82.04.060", "retail secret", audience="staff"),
+        ]
+    )
+    vector = EMBEDDER.embed_query("Part 1\nretail sale")
+
+    found = store.referred(["RCW 82.04.050", "WAC 458-20-177", "RCW 82.04.060"], vector, ALL, 2)
+
+    lists = {c.passage.text: {n: r.rank for n, r in c.lists.items()} for c in found}
+    assert lists["retail sale"] == {"reference:RCW 82.04.050": 1}
+    assert lists["retail vehicle"] == {"reference:WAC 458-20-177": 1}
+    assert len(lists) == 3
+    assert "retail secret" not in lists
+    assert store.referred([], vector, ALL, 2) == []
+    assert store.referred(["", "()"], vector, ALL, 2) == []

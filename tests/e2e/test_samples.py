@@ -154,7 +154,7 @@ def is_gold(passage: Passage, gold: dict[str, Any]) -> bool:
     return gold["page"] is None or (first or 0) <= gold["page"] <= (last or 0)
 
 
-@pytest.mark.parametrize("system", ["soft_scoped", "hybrid", "monolithic"])
+@pytest.mark.parametrize("system", ["guided", "soft_scoped", "hybrid", "monolithic"])
 def test_every_system_can_be_named(samples: Run, system: str) -> None:
     assert ok(samples, "search", DAYS, "--system", system)["system"] == system
 
@@ -165,7 +165,7 @@ def test_every_system_can_be_named(samples: Run, system: str) -> None:
         (("ask", ""), 2, "empty"),
         (("search", "?!"), 2, "empty"),
         (("search", "a" * 100_000), 2, "100,000 characters"),
-        (("search", DAYS, "--system", "nothing"), 2, "soft_scoped, hybrid, monolithic"),
+        (("search", DAYS, "--system", "nothing"), 2, "guided, convex, hybrid, monolithic"),
         (("search", DAYS, "--scope", "nowhere"), 2, "certificate-policy"),
         (("ingest", "no-such-folder"), 2, "no-such-folder"),
         (("ingest", "tests/e2e/empty"), 2, "tests/e2e/empty"),

@@ -13,6 +13,7 @@ from app import wiring
 from app.cli import eval as eval_command
 from app.cli.dilution import dilution
 from app.settings import Settings
+from app.systems import build_systems
 from app.wiring import App
 from eval.load import Loader, collection_name, load
 from eval.relevance import Judge
@@ -50,7 +51,7 @@ def run(graph_store: GraphStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
     @contextmanager
     def open_app(settings: Settings, *, migrate: bool = False, notify=None) -> Generator[App]:
-        systems = wiring._systems(graph_store, EMBEDDER)
+        systems = build_systems(settings, graph_store, EMBEDDER)
         yield App(settings, graph_store, EMBEDDER, systems)
 
     monkeypatch.setattr(wiring, "open_app", open_app)
@@ -72,7 +73,7 @@ def test_the_real_graph_is_judged_and_searched_as_the_one_in_memory(
     found = []
     for store in (graph_store, MemoryStore()):
         load(small, name, Loader(store, EMBEDDER, None))
-        systems = wiring._systems(store, EMBEDDER)  # type: ignore[arg-type]
+        systems = build_systems(Settings.model_construct(), store, EMBEDDER)
         judged = Judge(small, name, store).judge(small.questions, "span", "chunk")
         hits = systems["monolithic"](Query("How high are rails?", Filter(collection=name)), 3).hits
         found.append((judged, [hit.passage.chunk_id for hit in hits]))
@@ -99,10 +100,10 @@ def test_run_table_and_significance(run: Run, tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     results = json.loads(out.read_text("utf-8"))
-    assert set(results["systems"]) == {"soft_scoped", "hybrid", "monolithic"}
+    assert list(results["systems"]) == ["guided", "convex", "hybrid", "monolithic", "bm25"]
     assert len(results["systems"]["hybrid"]["scores"]) == 20
     assert results["settings"]["embedder"] == "hashing"
-    for system in ("soft_scoped", "hybrid", "monolithic"):
+    for system in ("guided", "hybrid", "monolithic"):
         scores = results["systems"][system]["scores"].values()
         assert all(one["R@10"] == 1.0 for one in scores), system
 

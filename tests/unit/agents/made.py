@@ -44,7 +44,10 @@ def system(found: Sequence[Hit], embedder: Embedder) -> System:
     return System(
         "made",
         lambda query: Routed(
-            query, embedder.embed_query(query.text), (Route("policy", 0.75),), {"route": 2.0}
+            query,
+            embedder.embed_query(query.text),
+            (Route("policy", 0.75),),
+            timings_ms={"route": 2.0},
         ),
         lambda routed, k: Ranking(
             routed.query, "made", tuple(found[:k]), routed.routes, {"search": 3.0}

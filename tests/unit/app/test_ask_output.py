@@ -34,7 +34,8 @@ def test_json_adds_the_answer_to_the_shape_of_search() -> None:
     shape = answered_as_dict(Answered(RANKING, ANSWER))
 
     assert list(shape) == [
-        "query", "system", "route", "timings_ms", "hits", "answer", "sources", "checks", "usage",
+        "query", "system", "route", "understood", "timings_ms", "hits",
+        "answer", "sources", "checks", "usage",
     ]  # fmt: skip
     assert shape["usage"] == {"llm_calls": 1, "tokens": 300}
 

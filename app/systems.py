@@ -1,0 +1,94 @@
+"""Every retrieval system by name, with its collaborators bound; nothing is loaded until it is used.
+
+`guided` is the default. The others are there to be compared with: those of the dilution paper as
+the paper has them, and rerankers over the candidates of `hybrid`.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from app.settings import Settings
+from graph.errors import ConfigurationError
+from graph.ports import Embedder, Router, Store
+from router import guided, retrieve, systems
+from router.facts import Facts
+from router.retrieve import Routed, System
+from router.route import UNSURE, Complete, by_model, by_patterns, first_sure, vote
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[str, System]:
+    """Return the systems by name, the default first."""
+    facts = Facts(store, embedder.fingerprint)
+    embed = partial(retrieve.embed_only, embedder=embedder)
+    regex = partial(by_patterns, patterns=facts.patterns)
+    model = partial(by_model, complete=_completer(settings), holdings=facts.holdings)
+
+    def routed_by(router: Router) -> partial[Routed]:
+        return partial(retrieve.embed_and_route, embedder=embedder, router=router)
+
+    def committed(name: str, router: Router, sure: float = UNSURE) -> System:
+        search = partial(systems.hard_scoped, store=store, name=name, sure=sure)
+        return System(name, routed_by(router), search)
+
+    voted = routed_by(partial(vote, store=store))
+    built = (
+        System("guided", embed, partial(guided.guided, store=store)),
+        System("convex", embed, partial(systems.convex, store=store)),
+        System("hybrid", embed, partial(systems.hybrid, store=store)),
+        System("monolithic", embed, partial(systems.monolithic, store=store)),
+        System("bm25", retrieve.as_it_is, partial(systems.bm25, store=store)),
+        System("scope_prior", voted, partial(systems.scope_prior, store=store)),
+        System("soft_scoped", routed_by(facts.centroid), partial(systems.soft_scoped, store=store)),
+        committed("hard_scoped", partial(vote, store=store), 0.0),
+        committed("regex_scoped", regex),
+        committed("tfidf_routed", facts.tfidf),
+        committed("probe_routed", facts.probe),
+        committed("llm_routed", model),
+        committed("hybrid_routed", partial(first_sure, routers=(regex, model))),
+        System("oracle_scoped", embed, partial(systems.oracle_scoped, store=store)),
+    )
+    return {system.name: system for system in built}
+
+
+def chat_model(
+    name: str, settings: Settings, *, temperature: float | None = None
+) -> "BaseChatModel | None":
+    """Load the chat model of that name, or None for "extractive".
+
+    Raises:
+        ConfigurationError: The provider is unknown, not installed, or refuses the settings.
+    """
+    from agents.chat import EXTRACTIVE, TEMPERATURE, load_chat_model
+
+    if name == EXTRACTIVE:
+        return None
+    key = settings.model_api_key
+    return load_chat_model(
+        name,
+        temperature=TEMPERATURE if temperature is None else temperature,
+        base_url=settings.model_url,
+        api_key=key.get_secret_value() if key else None,
+    )
+
+
+def _completer(settings: Settings) -> Complete:
+    """Return what sends a routing prompt to the chat model that is set."""
+
+    def complete(prompt: str) -> str:
+        from langchain_core.messages import HumanMessage
+
+        from agents import chat
+        from agents.context import Limits
+
+        model = chat_model(settings.model, settings, temperature=chat.ROUTING_TEMPERATURE)
+        if model is None:
+            raise ConfigurationError(
+                "This system lets a chat model choose the scope, and none is set. Set "
+                "MILEPOST_MODEL, such as openai:gpt-5-mini, or use another --system."
+            )
+        return chat.complete(model, [HumanMessage(prompt)], Limits(answer_tokens=64)).text
+
+    return complete

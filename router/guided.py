@@ -1,0 +1,105 @@
+"""The default system: the question's own words and its likely scopes guide a search.
+
+Vector search and full text over the whole collection in one statement, fused by score; the scopes
+that the best candidates come from lift their chunks a little; what the question says for certain
+narrows the search, what it says with less certainty lifts; a section that it names comes first; and
+what the best passages refer to is brought in behind them. See eval/LOG.md for what each part gains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graph.model import Candidate, Passage, Ranking, Route, SearchRequest
+from graph.ports import Store
+from router.fuse import mixed, ordered
+from router.prior import log_prior
+from router.references import EACH, HEAD, interleaved, weighed
+from router.retrieve import Clock, Guidance, Routed, check
+from router.route import MIXED_SHARPNESS, shares
+
+DEPTH = 50
+"""Of each list, at least: the candidates that vote for the scopes."""
+
+PRIOR_WEIGHT = 0.04
+"""Of the log probability of a candidate's scope, beside a cosine."""
+
+WISH_WEIGHT = 0.05
+"""Of a series, edition, year or scope that the question seems to name, beside a cosine."""
+
+ADDRESS_WEIGHT = 0.5
+"""Of standing in a section that the question names: more than any other difference."""
+
+
+def guided(routed: Routed, k: int, *, store: Store) -> Ranking:
+    """Search everything, guided by what the question says and where its candidates come from."""
+    check(routed.query, k)
+    guidance = routed.guidance or Guidance()
+    clock = Clock()
+    candidates = _candidates(routed, guidance, k, store)
+    clock.lap("search")
+    base = mixed(candidates)
+    routes = vote_of_candidates(candidates, base)
+    hits = ordered(candidates, guided_scores(candidates, base, routes, guidance))
+    clock.lap("fuse")
+    if k > HEAD and hits and routed.vector is not None:
+        names = weighed(hits, routed.query.text)
+        if names:
+            referred = store.referred(names, routed.vector, routed.query.filter, EACH)
+            hits = interleaved(hits, referred, names, k)
+        clock.lap("references")
+    timings_ms = {**routed.timings_ms, **clock.timings_ms}
+    return Ranking(
+        routed.query, "guided", tuple(hits[:k]), routes, timings_ms, reasons=guidance.reasons
+    )
+
+
+def vote_of_candidates(
+    candidates: Sequence[Candidate], scores: Sequence[float]
+) -> tuple[Route, ...]:
+    """Let the candidates vote for their scopes with their mixed scores; needs no labels."""
+    votes = ((c.passage.scope, score) for c, score in zip(candidates, scores, strict=True))
+    return shares(votes, MIXED_SHARPNESS)
+
+
+def guided_scores(
+    candidates: Sequence[Candidate],
+    base: Sequence[float],
+    routes: Sequence[Route],
+    guidance: Guidance,
+) -> list[float]:
+    """Return base + prior of the scope + what the question asks for, candidate by candidate."""
+    priors = log_prior(candidates, routes)
+    return [
+        score
+        + PRIOR_WEIGHT * prior
+        + WISH_WEIGHT * granted(candidate.passage, guidance)
+        + ADDRESS_WEIGHT * ("address" in candidate.lists)
+        for candidate, score, prior in zip(candidates, base, priors, strict=True)
+    ]
+
+
+def granted(passage: Passage, guidance: Guidance) -> int:
+    """Return how many of the question's wishes a passage grants."""
+    own = {
+        "scope": passage.scope,
+        "series": passage.series,
+        "edition": passage.edition,
+        "year": None if passage.year is None else str(passage.year),
+    }
+    return sum(own.get(field) == value for field, value in guidance.wishes)
+
+
+def _candidates(routed: Routed, guidance: Guidance, k: int, store: Store) -> Sequence[Candidate]:
+    """Search as narrowly as the question says; where that finds nothing, as the caller says."""
+    where = guidance.narrowed(routed.query.filter)
+    request = SearchRequest(
+        where,
+        max(DEPTH, 2 * k),
+        routed.vector,
+        text=routed.query.text,
+        addresses=guidance.addresses,
+    )
+    found = store.search(request)
+    if not found and where != routed.query.filter:
+        found = store.search(replace(request, filter=routed.query.filter))
+    return found

@@ -49,6 +49,9 @@ class Settings(BaseSettings):
     cache_dir: Path = Field(default_factory=lambda: user_cache_path("milepost"))
     """What can be made again: jars, exported models, vectors."""
 
+    ray_address: str | None = Field(None, validation_alias=_either("ray_address"))
+    """The Ray cluster of `milepost ingest --engine ray`; unset, this machine alone."""
+
     embedder: str = "all-MiniLM-L6-v2"
     """A sentence-transformers model, by name or folder; the default comes with the package."""
     system: str = "soft_scoped"
@@ -79,7 +82,7 @@ def load() -> Settings:
 
 
 def _refuse_unknown_names() -> None:
-    names = (name for name in Settings.model_fields if not name.startswith("neo4j_"))
+    names = (name for name in Settings.model_fields if not name.startswith(("neo4j_", "ray_")))
     known = {PREFIX + name.upper() for name in names}
     given = {name.upper() for name in (*os.environ, *dotenv_values(".env"))}
     unknown = sorted(name for name in given if name.startswith(PREFIX) and name not in known)

@@ -10,7 +10,7 @@ gone is removed. A run that is killed in between leaves a name too many, never o
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,6 +30,7 @@ from ingestion.identity import (
     Assignment,
     FoundFile,
     SameFile,
+    Task,
     assign,
     file_sha256,
     file_stamp,
@@ -44,6 +45,16 @@ from ingestion.walk import SourceFile, check_paths, find_files
 
 _EMBEDDED_AT_ONCE = 128
 """Chunks between two signs of progress, after which vectors are in the cache."""
+
+
+class Engine(Protocol):
+    """Prepares files, several at a time: `read_ahead`, or one that uses a cluster."""
+
+    def __call__(
+        self, tasks: Iterable[Task], plan: Plan, jobs: int
+    ) -> Generator[Prepared | FileOutcome, None, None]:
+        """Yield one result for each task, in their order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,8 @@ class IngestOptions:
     """Chunks that are written in one transaction; a larger document is a batch of its own."""
     prune: bool = False
     """Whether to remove documents of the folders whose files are gone."""
+    engine: Engine = read_ahead
+    """What reads the files."""
 
 
 class Progress(Protocol):
@@ -118,7 +131,7 @@ def ingest(
     plan = Plan(options.collection, options.audience, embedder, options.limits)
     finish = partial(_finish, store, options.collection, started_at, found.folders, log)
     try:
-        with closing(read_ahead(found.assignment.tasks, plan, options.jobs)) as results:
+        with closing(options.engine(found.assignment.tasks, plan, options.jobs)) as results:
             for batch in batches(log.without_outcomes(results), options.batch_chunks):
                 store.write(_embed(batch, embedder, cache, log))
                 for prepared in batch:
@@ -319,8 +332,12 @@ def _embed(
         for prepared in batch
         for chunk in prepared.chunks
     }
-    vectors: dict[str, Vector] = {}
-    remaining = iter(texts.items())
+    vectors = _brought_along(batch)
+    if vectors:
+        if cache:
+            cache.put(vectors)
+        log.embedded(batch, len(vectors), len(vectors) / len(texts))
+    remaining = ((digest, text) for digest, text in texts.items() if digest not in vectors)
     while part := dict(islice(remaining, _EMBEDDED_AT_ONCE)):
         left = len(texts) - len(vectors)
         vectors |= embed_cached(embedder, cache, part)
@@ -336,6 +353,16 @@ def _embed(
         )
         for prepared in batch
     ]
+
+
+def _brought_along(batch: Sequence[Prepared]) -> dict[str, Vector]:
+    """Return the vectors that the engine made, by digest of chunk."""
+    return {
+        chunk.sha256: vector
+        for prepared in batch
+        if prepared.vectors is not None
+        for chunk, vector in zip(prepared.chunks, prepared.vectors, strict=True)
+    }
 
 
 def _finish(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from graph.errors import UnreadableFile
-from graph.model import Chunk, Document, DocumentState, FileOutcome, Section
+from graph.model import Chunk, Document, DocumentState, FileOutcome, Section, Vectors
 from graph.ports import Embedder
 from ingestion.chunk import SPLITTER_VERSION, chunk_document
 from ingestion.identity import Task, document_id, file_sha256, file_stamp
@@ -45,6 +45,8 @@ class Prepared:
     """What the report will say once it is written."""
     minhash: bytes = b""
     """Signature by which near copies are found."""
+    vectors: Vectors | None = None
+    """Shape (len(chunks), d), where the chunks were embedded with the reading."""
 
 
 def prepare(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome:

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.cli import options
 
 if TYPE_CHECKING:
+    from app.settings import Settings
     from graph.model import IngestRun
-    from ingestion.pipeline import IngestOptions
+    from ingestion.pipeline import Engine, IngestOptions
 
 Paths = Annotated[list[Path], typer.Argument(help="Files and folders with PDF, HTML, text.")]
 AudienceGiven = Annotated[
@@ -40,6 +41,10 @@ Verbose = Annotated[
 Watch = Annotated[
     bool, typer.Option("--watch", help="Stay, and ingest again whenever a file changes.")
 ]
+EngineName = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--engine", help="Read and embed here, or on the Ray cluster of RAY_ADDRESS."),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Files read at the same time.", min=1)]
 Seconds = Annotated[
     float, typer.Option("--seconds-per-file", help="A file that takes longer is refused.", min=1)
@@ -59,6 +64,7 @@ def ingest(
     quiet: Quiet = False,
     verbose: Verbose = False,
     watch: Watch = False,
+    engine: EngineName = "local",
     jobs: Jobs = 1,
     seconds_per_file: Seconds = 120.0,
     max_mb: Megabytes = 500,
@@ -79,11 +85,11 @@ def ingest(
 
     limits = ReadLimits(seconds=seconds_per_file, file_bytes=max_mb * 1_000_000)
     chosen = IngestOptions(collection, audience, scope_map, limits, jobs, prune=prune)
-    run = _run(paths, chosen, report, quiet=quiet)
+    run = _run(paths, chosen, report, engine, quiet=quiet)
     _show(run, report, json=json, verbose=verbose)
     if watch:
         for _ in _changes(paths):
-            run = _run(paths, chosen, report, quiet=quiet)
+            run = _run(paths, chosen, report, engine, quiet=quiet)
             _show(run, report, json=json, verbose=verbose)
     _exit_by(run, strict=strict)
 
@@ -110,8 +116,15 @@ def _show(run: "IngestRun", report: Path | None, *, json: bool, verbose: bool) -
 
 
 def _run(
-    paths: list[Path], chosen: "IngestOptions", report: Path | None, *, quiet: bool
+    paths: list[Path],
+    chosen: "IngestOptions",
+    report: Path | None,
+    engine: Literal["local", "ray"],
+    *,
+    quiet: bool,
 ) -> "IngestRun":
+    from dataclasses import replace
+
     from app import settings, wiring
     from app.cli.ingest_progress import showing
     from app.cli.output import progress_console
@@ -134,12 +147,25 @@ def _run(
                 store=app.store,
                 embedder=app.embedder,
                 cache=cache,
-                options=chosen,
+                options=replace(chosen, engine=_engine(engine, app.settings)),
                 progress=progress,
             )
         except KeyboardInterrupt:
             _say("Interrupted. Whole documents are in the graph; the same command goes on.")
             raise
+
+
+def _engine(name: Literal["local", "ray"], settings: "Settings") -> "Engine":
+    from functools import partial
+
+    from ingestion.embed import load_embedder
+    from ingestion.ray_engine import read_on_ray
+    from ingestion.read_ahead import read_ahead
+
+    if name == "local":
+        return read_ahead
+    load = partial(load_embedder, settings.embedder, settings.cache_dir, _say)
+    return partial(read_on_ray, address=settings.ray_address, load=load)
 
 
 def _say(message: str) -> None:

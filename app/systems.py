@@ -23,6 +23,7 @@ def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[
     """Return the systems by name, the default first."""
     facts = Facts(store, embedder.fingerprint)
     embed = partial(retrieve.embed_only, embedder=embedder)
+    understand = partial(guided.understood, embedder=embedder, holdings=facts.holdings)
     regex = partial(by_patterns, patterns=facts.patterns)
     model = partial(by_model, complete=_completer(settings), holdings=facts.holdings)
 
@@ -35,7 +36,7 @@ def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[
 
     voted = routed_by(partial(vote, store=store))
     built = (
-        System("guided", embed, partial(guided.guided, store=store)),
+        System("guided", understand, partial(guided.guided, store=store)),
         System("convex", embed, partial(systems.convex, store=store)),
         System("hybrid", embed, partial(systems.hybrid, store=store)),
         System("monolithic", embed, partial(systems.monolithic, store=store)),

@@ -6,16 +6,18 @@ narrows the search, what it says with less certainty lifts; a section that it na
 what the best passages refer to is brought in behind them. See eval/LOG.md for what each part gains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from graph.model import Candidate, Passage, Ranking, Route, SearchRequest
-from graph.ports import Store
+from graph.model import Candidate, Holding, Passage, Query, Ranking, Route, SearchRequest
+from graph.ports import Embedder, Store
+from router.addresses import Address
 from router.fuse import mixed, ordered
 from router.prior import log_prior
 from router.references import EACH, HEAD, interleaved, weighed
-from router.retrieve import Clock, Guidance, Routed, check
+from router.retrieve import Clock, Guidance, Routed, check, embed_only
 from router.route import MIXED_SHARPNESS, shares
+from router.understand import understand
 
 DEPTH = 50
 """Of each list, at least: the candidates that vote for the scopes."""
@@ -28,6 +30,24 @@ WISH_WEIGHT = 0.05
 
 ADDRESS_WEIGHT = 0.5
 """Of standing in a section that the question names: more than any other difference."""
+
+
+def understood(
+    query: Query, *, embedder: Embedder, holdings: Callable[[Query], Sequence[Holding]]
+) -> Routed:
+    """Understand the question by its embedding and by what it says.
+
+    Args:
+        query: The question.
+        embedder: The one that embedded the chunks.
+        holdings: Tells which series, editions and years the caller may see.
+    """
+    routed = embed_only(query, embedder=embedder)
+    clock = Clock()
+    guidance = understand(query.text, holdings(query))
+    clock.lap("understand")
+    timings_ms = {**routed.timings_ms, **clock.timings_ms}
+    return replace(routed, guidance=guidance, timings_ms=timings_ms)
 
 
 def guided(routed: Routed, k: int, *, store: Store) -> Ranking:
@@ -100,6 +120,17 @@ def _candidates(routed: Routed, guidance: Guidance, k: int, store: Store) -> Seq
         addresses=guidance.addresses,
     )
     found = store.search(request)
+    for numbers in _coarser(guidance.addresses):
+        if any("address" in candidate.lists for candidate in found):
+            break
+        found = store.search(replace(request, addresses=numbers))
     if not found and where != routed.query.filter:
         found = store.search(replace(request, filter=routed.query.filter))
     return found
+
+
+def _coarser(numbers: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the sections above those asked for, one level after the other."""
+    levels = [Address(number).coarser for number in numbers]
+    deepest = max(map(len, levels), default=0)
+    return [tuple(up[n] for up in levels if n < len(up)) for n in range(deepest)]

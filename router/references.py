@@ -23,7 +23,7 @@ FOLLOWED = 12
 """References at most, those named most often and by the best passages first."""
 
 _REFERENCE = re.compile(
-    r"\b\d{1,3} [A-Z]{2,6} \d{1,5}(?:\.\d{1,5})?\b"  # volume, series, page: 36 WTD 164
+    r"\b\d{1,3} (?!(?:OF|TO|OR|AND|BY|IN|AT|ON|FROM|AM|PM) )[A-Z]{2,6} \d{1,5}(?:\.\d{1,5})?\b"  # volume, series, page: 36 WTD 164
     r"|\b[A-Z]{2,6} (?:§ ?)?\d{1,5}[A-Z]?(?:[.\-]\d{1,5}[A-Z]?)+\b"  # series, number: RCW 82.04.050
 )
 

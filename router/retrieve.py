@@ -32,6 +32,8 @@ class Guidance:
     """Said for certain, as are edition and year: only these are searched."""
     edition: str | None = None
     year: int | None = None
+    as_of: int | None = None
+    current_only: bool = False
     addresses: tuple[str, ...] = ()
     """Numbers of sections that it names."""
     wishes: tuple[tuple[str, str], ...] = ()
@@ -49,6 +51,8 @@ class Guidance:
             series=where.series or self.series,
             edition=where.edition or self.edition,
             year=self.year if where.year is None else where.year,
+            as_of=self.as_of if where.as_of is None else where.as_of,
+            current_only=where.current_only or self.current_only,
         )
 
 

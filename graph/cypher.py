@@ -84,14 +84,40 @@ COUNT_CHUNKS: LiteralString = "MATCH (c:Chunk) RETURN count(c) AS chunks"
 UPSERT_DOCUMENTS: LiteralString = """
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
+WITH d, row, d.sha256 IS NULL AS is_new
 SET d = row
-WITH d
+WITH d, is_new
 MERGE (s:Scope {collection: d.collection, name: d.scope})
-WITH d, s
+WITH d, s, is_new
 OPTIONAL MATCH (d)-[old:IN_SCOPE]->(other) WHERE other <> s
 DELETE old
-WITH DISTINCT d, s
+WITH DISTINCT d, s, is_new
 MERGE (d)-[:IN_SCOPE]->(s)
+RETURN d.id AS id, is_new
+"""
+
+# Of a document that was not there nothing else can be, so nothing is looked for.
+CREATE_CONTENTS: LiteralString = """
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+CALL (d, row) {
+    UNWIND row.sections AS part
+    CREATE (s:Section)
+    SET s = part.properties
+    FOREACH (_ IN CASE WHEN part.properties.parent_id IS NULL THEN [1] ELSE [] END |
+        CREATE (d)-[:HAS_SECTION]->(s))
+    WITH s, part
+    UNWIND part.chunks AS chunk
+    CREATE (s)-[:HAS_CHUNK]->(c:Chunk)
+    SET c = chunk.properties
+    WITH c, chunk
+    CALL db.create.setNodeVectorProperty(c, 'embedding', chunk.vector)
+    WITH c ORDER BY c.ordinal
+    WITH collect(c) AS chunks
+    UNWIND range(0, size(chunks) - 2) AS at
+    WITH chunks[at] AS before, chunks[at + 1] AS after
+    CREATE (before)-[:NEXT]->(after)
+}
 """
 
 DELETE_STALE_CHUNKS: LiteralString = """

@@ -83,6 +83,21 @@ def chunk_rows(item: IngestedDocument) -> list[Row]:
     ]
 
 
+def contents_row(item: IngestedDocument) -> Row:
+    """Return a document's sections, each with its chunks.
+
+    Raises:
+        StoreError: As `chunk_rows`.
+    """
+    by_section: dict[str, list[Row]] = {}
+    for row in chunk_rows(item):
+        by_section.setdefault(row["properties"]["section_id"], []).append(row)
+    sections = [
+        {"properties": row, "chunks": by_section.get(row["id"], [])} for row in section_rows(item)
+    ]
+    return {"id": item.document.id, "sections": sections}
+
+
 def home_rows(items: Sequence[IngestedDocument]) -> list[Row]:
     """Return the section to which each chunk belongs."""
     return [

@@ -21,6 +21,41 @@ _T = TypeVar("_T")
 def documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
     """Insert or replace documents; nothing of older versions stays."""
     nodes = [rows.document_row(item) for item in items]
+    # Documents first: setting their properties locks them, so two runs that write the same document
+    # do so one after the other.
+    new = {
+        row["id"]
+        for batch in batches(nodes, ROWS_PER_STATEMENT)
+        for row in tx.run(cypher.UPSERT_DOCUMENTS, rows=list(batch)).data()
+        if row["is_new"]
+    }
+    created = [
+        item for item in items if item.document.id in new and len(item.chunks) <= ROWS_PER_STATEMENT
+    ]
+    if created:
+        _create(tx, created)
+    written = {item.document.id for item in created}
+    if replaced := [item for item in items if item.document.id not in written]:
+        _replace(tx, replaced)
+
+
+def _create(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
+    """Write what documents hold that were not in the graph."""
+    group: list[rows.Row] = []
+    size = 0
+    for item in items:
+        if group and size + len(item.chunks) > ROWS_PER_STATEMENT:
+            tx.run(cypher.CREATE_CONTENTS, rows=group).consume()
+            group, size = [], 0
+        group.append(rows.contents_row(item))
+        size += len(item.chunks)
+    tx.run(cypher.CREATE_CONTENTS, rows=group).consume()
+    below = [row for item in items for row in rows.section_rows(item) if row["parent_id"]]
+    _run(tx, cypher.LINK_SUBSECTIONS, below)
+
+
+def _replace(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
+    """Write what documents hold, keeping what is the same in an older version."""
     sections = [row for item in items for row in rows.section_rows(item)]
     chunks = [row for item in items for row in rows.chunk_rows(item)]
     order = [row for item in items for row in rows.order_rows(item)]
@@ -34,9 +69,6 @@ def documents(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None
     ]
     top = [row for row in sections if row["parent_id"] is None]
     below = [row for row in sections if row["parent_id"] is not None]
-    # Documents first: setting their properties locks them, so two runs that write the same document
-    # do so one after the other.
-    _run(tx, cypher.UPSERT_DOCUMENTS, nodes)
     _run(tx, cypher.DELETE_OUTLINE, kept)
     _run(tx, cypher.DELETE_ORDER, kept)
     _run(tx, cypher.DELETE_STALE_CHUNKS, kept)
@@ -73,6 +105,13 @@ def order_and_count(tx: ManagedTransaction, collection: str) -> None:
     links = [{"id": v.id, "supersedes": older} for v in validity for older in v.supersedes]
     _run(tx, cypher.LINK_SUPERSEDES, links)
     tx.run(cypher.COUNT_SCOPES, collection=collection).consume()
+
+
+def scopes(tx: ManagedTransaction, all_rows: Sequence[rows.Row]) -> int:
+    """Move documents with their chunks to scopes; return how many documents there were."""
+    found = tx.run(cypher.SET_SCOPES, rows=list(all_rows)).data()
+    _run(tx, cypher.SET_CHUNK_SCOPES, [rows.chunk_scope_row(row["document"]) for row in found])
+    return len(found)
 
 
 def run_report(tx: ManagedTransaction, run: IngestRun) -> None:

@@ -92,7 +92,7 @@ def test_a_write_that_fails_half_way_leaves_nothing(
 ) -> None:
     good = make_document("a", "culvert one", "culvert two")
     bad = make_document("b", "culvert three")
-    bad = replace(bad, chunks=(replace(bad.chunks[0], id=None),))  # type: ignore[arg-type]
+    bad = replace(bad, chunks=(replace(bad.chunks[0], id=good.chunks[0].id),))
 
     with pytest.raises(StoreError):
         graph_store.write([good, bad])

@@ -446,6 +446,28 @@ MATCH (r:Router {collection: $collection, name: $name})
 RETURN r {.*} AS router
 """
 
+# Scopes -------------------------------------------------------------------------------------------
+
+# Documents first: what comes back tells the filter tokens of their chunks, under the lock.
+SET_SCOPES: LiteralString = """
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+SET d.scope = row.scope, d.scope_set = true
+MERGE (s:Scope {collection: d.collection, name: d.scope})
+WITH d, s
+OPTIONAL MATCH (d)-[old:IN_SCOPE]->(other) WHERE other <> s
+DELETE old
+WITH DISTINCT d, s
+MERGE (d)-[:IN_SCOPE]->(s)
+RETURN d {.*, minhash: null} AS document
+"""
+
+SET_CHUNK_SCOPES: LiteralString = """
+UNWIND $rows AS row
+MATCH (c:Chunk {document_id: row.id}) WHERE c.scope <> row.scope
+SET c.scope = row.scope, c.keys = row.keys
+"""
+
 # Filters ------------------------------------------------------------------------------------------
 
 CONDITIONS: dict[str, LiteralString] = {

@@ -52,6 +52,8 @@ class Document:
     """False when a newer edition of the series is in the collection. Set by the store."""
     copies: tuple[str, ...] = ()
     """Addresses of further files with the same bytes, for which this document stands too."""
+    scope_set: bool = False
+    """Whether the scope was set in the graph, rather than by a scope map or the file's folder."""
 
 
 @dataclass(frozen=True, slots=True)

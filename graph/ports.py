@@ -96,6 +96,14 @@ class Store(Protocol):
         """Bring scopes and the order of editions up to date with the documents."""
         ...
 
+    def set_scopes(self, collection: str, scopes: Mapping[str, str]) -> int:
+        """Move documents of a collection to scopes, by document id; return how many there were.
+
+        Ids that the collection does not have are left out. A scope that is set so is kept when the
+        document is ingested again, unless a scope map gives another. Call `finish` afterwards.
+        """
+        ...
+
     def record_run(self, run: IngestRun) -> None:
         """Keep the run's report in the graph."""
         ...

@@ -125,6 +125,12 @@ def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
     return Document(**values), int(row["chunks"])
 
 
+def chunk_scope_row(row: Mapping[str, Any]) -> Row:
+    """Return what the chunks of a document copy of its scope."""
+    document, _ = document_from_row(row)
+    return {"id": document.id, "scope": document.scope, "keys": chunk_keys(document)}
+
+
 def state_from_row(row: Mapping[str, Any]) -> DocumentState:
     """Return what is known of a document; graphs of older versions lack some of it."""
     more: Row = {"copies": tuple(row["copies"] or ()), "minhash": bytes(row["minhash"] or b"")}

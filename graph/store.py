@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction
@@ -236,6 +237,19 @@ class GraphStore:
     def finish(self, collection: str) -> None:
         """Bring scopes and the order of editions up to date with the documents."""
         self._transaction(WRITE_ACCESS, lambda tx: write.order_and_count(tx, collection))
+
+    def set_scopes(self, collection: str, scopes: Mapping[str, str]) -> int:
+        """Move documents of a collection to scopes, by document id; return how many there were.
+
+        Each batch of whole documents is one transaction. Call `finish` afterwards.
+        """
+        sizes = self._read(cypher.DOCUMENT_SIZES, {"collection": collection})
+        moved = 0
+        wanted = [row for row in sizes if row["id"] in scopes]
+        for ids in _group_documents(wanted, write.ROWS_PER_STATEMENT):
+            batch = [{"id": id, "scope": scopes[id]} for id in ids]
+            moved += self._transaction(WRITE_ACCESS, partial(write.scopes, all_rows=batch))
+        return moved
 
     def record_run(self, run: IngestRun) -> None:
         """Keep the run's report in the graph, one relationship per file."""

@@ -93,6 +93,18 @@ class MemoryStore:
         for editions in series.values():
             self.validity |= {validity.id: validity for validity in order_editions(editions)}
 
+    def set_scopes(self, collection: str, scopes: Mapping[str, str]) -> int:
+        moved = [
+            item
+            for id, item in self.items.items()
+            if id in scopes and item.document.collection == collection
+        ]
+        for item in moved:
+            id = item.document.id
+            document = replace(item.document, scope=scopes[id], scope_set=True)
+            self.items[id] = replace(item, document=document)
+        return len(moved)
+
     def record_run(self, run: IngestRun) -> None:
         self.runs.append(run)
 

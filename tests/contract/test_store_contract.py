@@ -597,3 +597,39 @@ def test_references_are_found_by_the_headings_that_hold_them(store: Store) -> No
     assert "retail secret" not in lists
     assert store.referred([], vector, ALL, 2) == []
     assert store.referred(["", "()"], vector, ALL, 2) == []
+
+
+@LEGS
+def test_a_document_that_is_moved_is_found_in_its_new_scope_only(store: Store, leg: Leg) -> None:
+    moved = make_document("a", "culvert size", "culvert price", scope="old", year=2024, series="s")
+    store.write([moved, make_document("b", "culvert depth", scope="old")])
+    store.finish("default")
+
+    assert store.set_scopes("default", {moved.document.id: "new"}) == 1
+    store.finish("default")
+
+    assert leg(store, "culvert", Filter(scopes=("new",))) == ["culvert price", "culvert size"]
+    assert leg(store, "culvert", Filter(scopes=("old",))) == ["culvert depth"]
+    both = Filter(scopes=("new", "old"), year=2024, series="s", current_only=True)
+    assert leg(store, "culvert", both) == ["culvert price", "culvert size"]
+    assert [(s.name, s.documents) for s in store.list_scopes(ALL)] == [("new", 1), ("old", 1)]
+    assert store.scope_names("default") == ["new", "old"]
+
+
+def test_a_scope_that_is_left_by_all_is_gone(store: Store) -> None:
+    items = [make_document(name, f"culvert {name}", scope="old") for name in ("a", "b")]
+    store.write(items)
+
+    store.set_scopes("default", {item.document.id: "new" for item in items})
+    store.finish("default")
+
+    assert store.scope_names("default") == ["new"]
+    assert {d.scope_set for d, _ in store.list_documents(ALL)} == {True}
+
+
+def test_only_documents_of_the_collection_are_moved(store: Store) -> None:
+    other = make_document("a", "culvert", collection="other", scope="old")
+    store.write([other])
+
+    assert store.set_scopes("default", {other.document.id: "new", "nobody": "new"}) == 0
+    assert store.scope_names("other") == ["old"]

@@ -268,7 +268,8 @@ FOREACH (_ IN CASE WHEN d IS NULL AND row.status = 'removed' THEN [1] ELSE [] EN
 DOCUMENT_STATES: LiteralString = """
 MATCH (d:Document {collection: $collection})
 RETURN d.id AS id, d.uri AS uri, d.sha256 AS sha256, d.fingerprint AS fingerprint,
-       d.audience AS audience, d.chunks AS chunks, d.copies AS copies, d.minhash AS minhash
+       d.audience AS audience, d.chunks AS chunks, d.copies AS copies, d.minhash AS minhash,
+       CASE WHEN d.scope_set THEN d.scope END AS scope_set
 """
 
 DOCUMENT_SIZES: LiteralString = """

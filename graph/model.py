@@ -142,6 +142,8 @@ class DocumentState:
     chunks: int
     copies: tuple[str, ...] = ()
     minhash: bytes = b""
+    scope_set: str | None = None
+    """Its scope, where that was set in the graph; None where a map or the folder gave it."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -58,6 +58,8 @@ class Task:
     """Addresses of further files with the same bytes."""
     audience: str | None = None
     """Who may see it; None leaves that to what is given and known."""
+    scope_set: str | None = None
+    """Scope that was set in the graph, where no scope map gives one."""
     sha256: str | None = None
     """Digest of the file while it had `stamp`; empty for one that will be refused."""
     stamp: Stamp | None = None
@@ -288,6 +290,7 @@ class _Work:
             id=id,
             copies=copies,
             audience=group.audience,
+            scope_set=state.scope_set if state and found.stated.scope is None else None,
             sha256=found.sha256,
             stamp=found.stamp,
         )

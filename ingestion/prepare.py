@@ -126,7 +126,7 @@ def _document(
         pages=parsed.pages,
         ingested_at=now.isoformat(timespec="seconds"),
         fingerprint=fingerprint,
-        scope=given.scope or DEFAULT_SCOPE,
+        scope=task.scope_set or given.scope or DEFAULT_SCOPE,
         collection=plan.collection,
         audience=document_audience(task, plan),
         series=given.series,
@@ -134,6 +134,7 @@ def _document(
         year=given.year or found.year,
         date=_date(given, found.date),
         copies=task.copies,
+        scope_set=task.scope_set is not None,
     )
 
 

@@ -119,6 +119,7 @@ class MemoryStore:
                 len(item.chunks),
                 d.copies,
                 item.minhash,
+                d.scope if d.scope_set else None,
             )
             for item in self.items.values()
             if (d := item.document).collection == collection

@@ -625,6 +625,9 @@ def test_a_scope_that_is_left_by_all_is_gone(store: Store) -> None:
 
     assert store.scope_names("default") == ["new"]
     assert {d.scope_set for d, _ in store.list_documents(ALL)} == {True}
+    assert {s.scope_set for s in store.document_states("default").values()} == {"new"}
+    store.write(items)
+    assert {s.scope_set for s in store.document_states("default").values()} == {None}
 
 
 def test_only_documents_of_the_collection_are_moved(store: Store) -> None:

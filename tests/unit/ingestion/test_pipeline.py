@@ -146,6 +146,26 @@ def test_ingesting_again_shows_a_file_to_nobody_else_unless_told_to(
     assert {item.document.audience for item in store.items.values()} == {"public"}
 
 
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_scope_that_was_set_stays_until_a_scope_map_gives_another(
+    folder: Path, store: MemoryStore, edited: bool
+) -> None:
+    run(folder, store=store)
+    moved = next(id for id, i in store.items.items() if i.document.uri.endswith("one.md"))
+    store.set_scopes("default", {moved: "paving"})
+    for n in range(2):
+        if edited:
+            (folder / "roads" / "one.md").write_text(f"# One\n\nOther words than before {n}.\n")
+
+        found = run(folder, store=store)
+
+        assert statuses(found)["one.md"] == ("replaced" if edited else "unchanged")
+        assert store.items[moved].document.scope == "paving"
+    (folder / "scopes.yaml").write_text("rules:\n  - glob: one.md\n    scope: manuals\n")
+    run(folder, store=store)
+    assert store.items[moved].document.scope == "manuals"
+
+
 def test_a_scope_map_gives_metadata_and_ignores_files(folder: Path, store: MemoryStore) -> None:
     (folder / "map.yaml").write_text(
         "ignore:\n  - '*.txt'\n  - map.yaml\nrules:\n  - glob: one.md\n    title: Paving manual\n"

@@ -54,7 +54,13 @@ class Settings(BaseSettings):
 
     embedder: str = "all-MiniLM-L6-v2"
     """A sentence-transformers model, by name or folder; the default comes with the package."""
-    system: str = "soft_scoped"
+    late_interaction_model: str | None = None
+    """Model of the system late_interaction; unset, the embedder's own token vectors."""
+    sparse_model: str | None = None
+    """A SPLADE model, for the system splade."""
+    cross_encoder_model: str | None = None
+    """A cross-encoder with one output, for the system cross_encoder."""
+    system: str = "guided"
     """The retrieval system used where none is named."""
     model: str = "extractive"
     """A chat model as `provider:name` (LangChain's init_chat_model); "extractive" needs none."""

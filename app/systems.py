@@ -4,19 +4,25 @@
 the paper has them, and rerankers over the candidates of `hybrid`.
 """
 
-from functools import partial
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.settings import Settings
 from graph.errors import ConfigurationError
 from graph.ports import Embedder, Router, Store
 from router import guided, retrieve, systems
+from router.bm25 import Bm25
+from router.comparison import InMemory, PairScorer, TextIndex, reranked
 from router.facts import Facts
 from router.retrieve import Routed, System
 from router.route import UNSURE, Complete, by_model, by_patterns, first_sure, vote
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from router.sparse import SparseModel
 
 
 def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[str, System]:
@@ -26,6 +32,8 @@ def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[
     understand = partial(guided.understood, embedder=embedder, holdings=facts.holdings)
     regex = partial(by_patterns, patterns=facts.patterns)
     model = partial(by_model, complete=_completer(settings), holdings=facts.holdings)
+
+    models = _Models(settings)
 
     def routed_by(router: Router) -> partial[Routed]:
         return partial(retrieve.embed_and_route, embedder=embedder, router=router)
@@ -50,6 +58,18 @@ def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[
         committed("llm_routed", model),
         committed("hybrid_routed", partial(first_sure, routers=(regex, model))),
         System("oracle_scoped", embed, partial(systems.oracle_scoped, store=store)),
+        System("rank_bm25", retrieve.as_it_is, InMemory("rank_bm25", store, Bm25)),
+        System("splade", retrieve.as_it_is, InMemory("splade", store, models.sparse)),
+        System(
+            "late_interaction",
+            embed,
+            partial(reranked, store=store, name="late_interaction", scorer=models.late),
+        ),
+        System(
+            "cross_encoder",
+            embed,
+            partial(reranked, store=store, name="cross_encoder", scorer=models.cross),
+        ),
     )
     return {system.name: system for system in built}
 
@@ -73,6 +93,50 @@ def chat_model(
         base_url=settings.model_url,
         api_key=key.get_secret_value() if key else None,
     )
+
+
+class _Models:
+    """Loads the models that read text, each once, when it is first needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.late = cache(self._late)
+        self.cross = cache(self._cross)
+        self._sparse = cache(self._load_sparse)
+
+    def sparse(self, texts: Sequence[str]) -> TextIndex:
+        return self._sparse().index(texts)
+
+    def _late(self) -> PairScorer:
+        from router.late_interaction import LateInteraction
+
+        name = self._settings.late_interaction_model or self._settings.embedder
+        return LateInteraction(self._folder(name)).scores
+
+    def _cross(self) -> PairScorer:
+        from router.cross_encoder import SETTING, CrossEncoderModel
+
+        name = self._settings.cross_encoder_model
+        return CrossEncoderModel(self._folder(_named(name, SETTING, "cross_encoder"))).scores
+
+    def _load_sparse(self) -> "SparseModel":
+        from router.sparse import SETTING, SparseModel
+
+        return SparseModel(self._folder(_named(self._settings.sparse_model, SETTING, "splade")))
+
+    def _folder(self, name: str) -> Path:
+        from ingestion.model_files import find_model
+
+        return find_model(name)
+
+
+def _named(name: str | None, setting: str, system: str) -> str:
+    if name is None:
+        raise ConfigurationError(
+            f"The system {system} needs a model, and none is set. Name one with {setting}: a "
+            "folder, or a model of the Hugging Face hub."
+        )
+    return name
 
 
 def _completer(settings: Settings) -> Complete:

@@ -22,9 +22,10 @@ EACH = 2
 FOLLOWED = 12
 """References at most, those named most often and by the best passages first."""
 
+# Volume, series, page, as in "36 WTD 164"; or series and number, as in "RCW 82.04.050".
 _REFERENCE = re.compile(
-    r"\b\d{1,3} (?!(?:OF|TO|OR|AND|BY|IN|AT|ON|FROM|AM|PM) )[A-Z]{2,6} \d{1,5}(?:\.\d{1,5})?\b"  # volume, series, page: 36 WTD 164
-    r"|\b[A-Z]{2,6} (?:§ ?)?\d{1,5}[A-Z]?(?:[.\-]\d{1,5}[A-Z]?)+\b"  # series, number: RCW 82.04.050
+    r"\b\d{1,3} (?!(?:OF|TO|OR|AND|BY|IN|AT|ON|FROM|AM|PM) )[A-Z]{2,6} \d{1,5}(?:\.\d{1,5})?\b"
+    r"|\b[A-Z]{2,6} (?:§ ?)?\d{1,5}[A-Z]?(?:[.\-]\d{1,5}[A-Z]?)+\b"
 )
 
 

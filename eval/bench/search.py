@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from neo4j import Driver, GraphDatabase
+from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from eval.bench.corpus import Bench, load_bench
@@ -187,10 +188,10 @@ def bench_peer_recall(store: GraphStore, driver: Driver, bench: Bench, size: int
         )
         return [record["id"] for record in records]
 
-    for name, find in (
-        ("milepost", lambda vector: _found(store, where, vector, K)),
-        ("neo4j-graphrag's index", theirs),
-    ):
+    def ours(vector: Vector) -> list[str]:
+        return _found(store, where, vector, K)
+
+    for name, find in (("milepost", ours), ("neo4j-graphrag's index", theirs)):
         recalls = [_recall(bench, everything, v, find(v), ids) for v in bench.question_vectors]
         row(f"recall@10 of ten asked for, {name}", f"{statistics.fmean(recalls):.3f}")
 
@@ -243,7 +244,7 @@ def graphrag_search(driver: Driver) -> tuple[Search, Search]:
 def langchain_search(connection: Connection, bench: Bench) -> Search:
     """Return langchain-neo4j's hybrid search over the same indexes."""
     from langchain_neo4j import Neo4jVector
-    from langchain_neo4j.vectorstores.neo4j_vector import SearchType
+    from langchain_neo4j.vectorstores import neo4j_vector
 
     class Known:
         """Knows the vectors of the questions."""
@@ -256,7 +257,7 @@ def langchain_search(connection: Connection, bench: Bench) -> Search:
         embeddings,
         index_name="peer_vector",
         keyword_index_name="peer_text",
-        search_type=SearchType.HYBRID,
+        search_type=neo4j_vector.SearchType.HYBRID,
         url=connection.uri,
         username=connection.username,
         password=connection.password,
@@ -302,13 +303,14 @@ def _found(store: GraphStore, where: Filter, vector: Vector, length: int = LENGT
 
 
 def _recall(
-    bench: Bench, rows: "np.ndarray[Any, Any]", vector: Vector, found: list[str], ids: list[str]
+    bench: Bench, rows: NDArray[np.int64], vector: Vector, found: list[str], ids: list[str]
 ) -> float:
     """Return the share of the ten nearest that were found; as near as the tenth counts as well."""
     similarity = bench.vectors[rows] @ vector
     k = min(K, len(rows))
     least = np.sort(similarity)[-k] - 1e-6
-    near = {ids[row] for row in rows[similarity >= least].tolist()}
+    rows_near: list[int] = rows[similarity >= least].tolist()
+    near = {ids[row] for row in rows_near}
     return min(len(near.intersection(found)), k) / k
 
 

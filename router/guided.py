@@ -76,9 +76,16 @@ def guided(routed: Routed, k: int, *, store: Store) -> Ranking:
 def vote_of_candidates(
     candidates: Sequence[Candidate], scores: Sequence[float]
 ) -> tuple[Route, ...]:
-    """Let the candidates vote for their scopes with their mixed scores; needs no labels."""
-    votes = ((c.passage.scope, score) for c, score in zip(candidates, scores, strict=True))
-    return shares(votes, MIXED_SHARPNESS)
+    """Let each scope's best candidate vote with its mixed score; needs no labels.
+
+    One vote a scope, or a large scope, and copies of a passage in many editions, would outvote the
+    others.
+    """
+    best: dict[str, float] = {}
+    for candidate, score in zip(candidates, scores, strict=True):
+        scope = candidate.passage.scope
+        best[scope] = max(score, best.get(scope, score))
+    return shares(best.items(), MIXED_SHARPNESS)
 
 
 def guided_scores(

@@ -20,7 +20,8 @@ COSINE_SHARPNESS = 40.0
 first in 92%; votes that all count the same, in 46%, as small scopes are outvoted."""
 
 MIXED_SHARPNESS = 20.0
-"""The same for the mix of cosine and full text (`router.fuse.mixed`), which varies more: 97%."""
+"""The same for the best mix of cosine and full text (`router.fuse.mixed`) in each scope, which
+varies more: 97%."""
 
 UNSURE = 0.5
 """A router that commits to one scope does so from this probability on, and else to none."""

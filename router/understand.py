@@ -142,13 +142,7 @@ class _Reader:
         """Find series that are named without an edition."""
         if "series" in self._certain:
             return
-        whole = {one.series for one in self._named if one.whole}
-        if len(whole) == 1 and not any(not one.whole for one in self._named):
-            (series,) = whole
-            if len(series.split()) > 1:
-                self._certain["series"] = series
-                self._reasons.append(f'"{series}" is named: only this series is searched')
-                return
+        # "Common Policy" also stands in "Federal Common Policy CA": a name alone is never certain.
         for one in self._named:
             self._wish("series", one.series, f'"{one.series}"')
 

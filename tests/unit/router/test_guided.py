@@ -112,10 +112,10 @@ def test_scores_are_mix_and_prior_and_wishes() -> None:
     assert scores == [pytest.approx(0.84583, abs=1e-4), pytest.approx(0.82369, abs=1e-4)]
 
 
-def test_the_candidates_vote_with_their_scores() -> None:
+def test_each_scope_votes_once_with_its_best_candidate() -> None:
     ours, other = candidate("a", 0.5, **{"global": 1}), candidate("b", 0.4, **{"global": 2})
 
-    routes = guided.vote_of_candidates([ours, other], [0.5, 0.4])
+    routes = guided.vote_of_candidates([ours, other, other, other], [0.5, 0.4, 0.4, 0.3])
 
     # e^0 against e^(-20 x .1)
     assert routes[0] == Route("a", pytest.approx(1 / (1 + 0.1353), abs=1e-4))

@@ -28,6 +28,9 @@ PRIOR_WEIGHT = 0.04
 WISH_WEIGHT = 0.05
 """Of a series, edition, year or scope that the question seems to name, beside a cosine."""
 
+CURRENT_WEIGHT = 0.02
+"""Of being in force: editions repeat each other with small changes, and the newest is meant."""
+
 ADDRESS_WEIGHT = 0.5
 """Of standing in a section that the question names: more than any other difference."""
 
@@ -100,6 +103,7 @@ def guided_scores(
         score
         + PRIOR_WEIGHT * prior
         + WISH_WEIGHT * granted(candidate.passage, guidance)
+        + CURRENT_WEIGHT * candidate.passage.is_current
         + ADDRESS_WEIGHT * ("address" in candidate.lists)
         for candidate, score, prior in zip(candidates, base, priors, strict=True)
     ]

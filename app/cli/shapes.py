@@ -1,5 +1,6 @@
 """The JSON shapes of results; programs depend on them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,15 @@ if TYPE_CHECKING:
     from agents.answer import Answered, Source
 
 
-def ranking_as_dict(ranking: Ranking) -> dict[str, object]:
-    """Return what `search --json` prints."""
+def ranking_as_dict(
+    ranking: Ranking, around: Mapping[str, Sequence[Passage]] | None = None
+) -> dict[str, object]:
+    """Return what `search --json` prints.
+
+    Args:
+        ranking: What was found.
+        around: By chunk id, the passages around it in reading order, itself among them.
+    """
     return {
         "query": ranking.query.text,
         "system": ranking.system,
@@ -20,7 +28,10 @@ def ranking_as_dict(ranking: Ranking) -> dict[str, object]:
         ],
         "understood": list(ranking.reasons),
         "timings_ms": dict(ranking.timings_ms),
-        "hits": [_hit_as_dict(rank, hit) for rank, hit in enumerate(ranking.hits, start=1)],
+        "hits": [
+            _hit_as_dict(rank, hit, (around or {}).get(hit.passage.chunk_id))
+            for rank, hit in enumerate(ranking.hits, start=1)
+        ],
     }
 
 
@@ -56,8 +67,8 @@ def _source_as_dict(source: "Source") -> dict[str, object]:
     }
 
 
-def _hit_as_dict(rank: int, hit: Hit) -> dict[str, object]:
-    return {
+def _hit_as_dict(rank: int, hit: Hit, around: Sequence[Passage] | None) -> dict[str, object]:
+    shape: dict[str, object] = {
         "rank": rank,
         "chunk_id": hit.passage.chunk_id,
         **_place_as_dict(hit.passage),
@@ -67,6 +78,9 @@ def _hit_as_dict(rank: int, hit: Hit) -> dict[str, object]:
         },
         "text": hit.passage.text,
     }
+    if around is not None:
+        shape["around"] = [{"chunk_id": one.chunk_id, "text": one.text} for one in around]
+    return shape
 
 
 def _place_as_dict(passage: Passage) -> dict[str, object]:

@@ -154,6 +154,30 @@ def is_gold(passage: Passage, gold: dict[str, Any]) -> bool:
     return gold["page"] is None or (first or 0) <= gold["page"] <= (last or 0)
 
 
+def test_passages_come_with_what_is_around_them(samples: Run) -> None:
+    near = ok(samples, "search", DAYS, "-k", "2", "--context", "1")
+    whole = ok(samples, "search", DAYS, "-k", "1", "--section")
+
+    for hit in (*near["hits"], *whole["hits"]):
+        ids = [passage["chunk_id"] for passage in hit["around"]]
+        assert hit["chunk_id"] in ids
+        assert len(ids) == len(set(ids))
+    assert all(2 <= len(hit["around"]) <= 3 for hit in near["hits"])
+
+
+def test_a_section_named_in_the_question_comes_first(samples: Run) -> None:
+    found = ok(samples, "search", "What does Section 5.4.2 of the Common Policy say?", "-k", "3")
+
+    assert found["hits"][0]["section"]["number"] == "5.4.2"
+    assert "5.4.2 is looked up first" in found["understood"]
+
+
+def test_an_edition_named_in_the_question_is_the_only_one_searched(samples: Run) -> None:
+    found = ok(samples, "search", "audit records in version 1.31 of the Common Policy")
+
+    assert {hit["document"]["edition"] for hit in found["hits"]} == {"1.31"}
+
+
 @pytest.mark.parametrize("system", ["guided", "soft_scoped", "hybrid", "monolithic"])
 def test_every_system_can_be_named(samples: Run, system: str) -> None:
     assert ok(samples, "search", DAYS, "--system", system)["system"] == system

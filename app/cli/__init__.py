@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import ask, crawl, db, dilution, documents, ingest, schema, search
+from app.cli import ask, crawl, db, dilution, documents, ingest, schema, scopes, search
 from app.cli import eval as evaluation
 from graph.errors import MilepostError
 
@@ -27,6 +27,7 @@ app.command("search")(search.search)
 app.command("ask")(ask.ask)
 app.command("dilution")(dilution.dilution)
 app.add_typer(documents.app, name="documents")
+app.add_typer(scopes.app, name="scopes")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(db.app, name="db")
 app.add_typer(schema.app, name="schema")

@@ -110,7 +110,7 @@ def remove(
 
     with wiring.open_store(settings.load()) as store:
         states = list(store.document_states(collection).values())
-        dropped = {name for given in names for name in _find_names(states, collection, given)}
+        dropped = {name for given in names for name in find_names(states, collection, given)}
         left = {
             state.id: tuple(name for name in state.names if name not in dropped)
             for state in states
@@ -165,7 +165,7 @@ def _confirm(question: str) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _find_names(states: "Sequence[DocumentState]", collection: str, name: str) -> list[str]:
+def find_names(states: "Sequence[DocumentState]", collection: str, name: str) -> list[str]:
     """Return the addresses that a name means: of one file, of all below a folder, or of an id."""
     from graph.errors import UsageError
     from ingestion.walk import absolute
@@ -188,7 +188,7 @@ def _find_one(store: "Store", collection: str, name: str) -> str:
     from graph.errors import UsageError
 
     states = list(store.document_states(collection).values())
-    found = set(_find_names(states, collection, name))
+    found = set(find_names(states, collection, name))
     ids = [state.id for state in states if found.intersection(state.names)]
     if len(ids) > 1:
         raise UsageError(f"{name!r} means {len(ids)} documents: give more of the id, or one file.")

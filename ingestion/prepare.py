@@ -84,7 +84,9 @@ def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome |
     sha256 = task.sha256 if planned else file_sha256(path, plan.limits.file_bytes)
     fingerprint = document_fingerprint(task, plan)
     known = task.known
-    if known is not None and (known.sha256, known.fingerprint) == (sha256, fingerprint):
+    # The fingerprint knows what is given now, not that the graph holds another scope since.
+    now = (sha256, fingerprint, task.scope_set)
+    if known is not None and (known.sha256, known.fingerprint, known.scope_set) == now:
         return _unchanged(task, known)
     parsed = reader.read(path)
     if file_stamp(path) != stamp or not sha256:

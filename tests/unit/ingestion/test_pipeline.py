@@ -166,6 +166,20 @@ def test_a_scope_that_was_set_stays_until_a_scope_map_gives_another(
     assert store.items[moved].document.scope == "manuals"
 
 
+def test_a_scope_map_counts_more_than_a_scope_that_was_set(
+    folder: Path, store: MemoryStore
+) -> None:
+    (folder / "scopes.yaml").write_text("rules:\n  - glob: one.md\n    scope: manuals\n")
+    run(folder, store=store)
+    moved = next(id for id, i in store.items.items() if i.document.uri.endswith("one.md"))
+    store.set_scopes("default", {moved: "paving"})
+
+    found = [statuses(run(folder, store=store))["one.md"] for _ in range(2)]
+
+    assert found == ["replaced", "unchanged"]
+    assert store.items[moved].document.scope == "manuals"
+
+
 def test_a_scope_map_gives_metadata_and_ignores_files(folder: Path, store: MemoryStore) -> None:
     (folder / "map.yaml").write_text(
         "ignore:\n  - '*.txt'\n  - map.yaml\nrules:\n  - glob: one.md\n    title: Paving manual\n"

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # uv does not compile by default, and importing uncompiled torch takes three times as long.
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: demo test check bench setup format lock clean
+.PHONY: demo test check bench bench-ingest setup format lock clean
 
 setup: $(VENV)/.installed
 
@@ -21,6 +21,9 @@ test: setup
 
 bench: setup
 	$(BIN)/python -m eval.bench.foundation
+
+bench-ingest: setup
+	$(BIN)/python -m eval.bench.ingest
 
 check: setup
 	$(BIN)/ruff format --check .

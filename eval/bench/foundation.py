@@ -217,7 +217,7 @@ def write_graphrag(driver: Driver, texts: Sequence[str], vectors: Vectors) -> No
         upsert_vectors(driver, ids, "embedding", [v.tolist() for v in vectors[chosen]])
 
 
-class _Silent:
+class Silent:
     """Progress told to nobody."""
 
     def started(self, files: int, size: int) -> None:
@@ -248,7 +248,7 @@ def bench_samples(connection: Connection) -> None:
             embedder=embedder,
             cache=None,
             options=IngestOptions(),
-            progress=_Silent(),
+            progress=Silent(),
         )
         seconds = time.perf_counter() - started
         chunks = sum(outcome.chunks for outcome in run.outcomes)

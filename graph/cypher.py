@@ -358,12 +358,11 @@ CALL () {
     RETURN c, 'address' AS list, score
 }
 WITH c, collect([list, score]) AS lists
-MATCH (d:Document {id: c.document_id})
-MATCH (s:Section {id: c.section_id})
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
-       d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
-       s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
-       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current, lists,
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
+       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
+       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
+       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
+       c.year AS year, c.is_current AS is_current, lists,
        CASE WHEN $vector IS NOT NULL
          THEN coalesce(head([one IN lists WHERE one[0] <> 'fulltext' | one[1]]),
                        vector.similarity.cosine(c.embedding, $vector)) END AS similarity,
@@ -385,24 +384,22 @@ CALL (reference) {
     RETURN c, score
 }
 WITH c, collect(['reference:' + reference.name, score]) AS lists
-MATCH (d:Document {id: c.document_id})
-MATCH (s:Section {id: c.section_id})
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
-       d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
-       s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
-       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current, lists,
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
+       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
+       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
+       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
+       c.year AS year, c.is_current AS is_current, lists,
        lists[0][1] AS similarity, null AS vector
 ORDER BY chunk_id
 """
 
 PASSAGES: LiteralString = """
 MATCH (c:Chunk) WHERE c.id IN $ids AND #FILTER#
-MATCH (d:Document {id: c.document_id})
-MATCH (s:Section {id: c.section_id})
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, d.id AS document_id,
-       d.title AS document, d.uri AS uri, s.id AS section_id, s.number AS section_number,
-       s.title AS section, c.page_start AS page_start, c.page_end AS page_end, d.scope AS scope,
-       d.series AS series, d.edition AS edition, d.year AS year, d.is_current AS is_current
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
+       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
+       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
+       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
+       c.year AS year, c.is_current AS is_current
 ORDER BY document_id, c.ordinal
 """
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, Driver, GraphDatabase, ManagedTransaction
+from neo4j.exceptions import DriverError, Neo4jError
 from neo4j.vector import Vector as DriverVector
 
 from graph import cypher, rows, schema, write
@@ -366,7 +367,21 @@ class GraphStore:
     def _read(
         self, statement: LiteralString, parameters: Mapping[str, object]
     ) -> list[dict[str, Any]]:
-        return self._transaction(READ_ACCESS, lambda tx: tx.run(statement, dict(parameters)).data())
+        """Read at once; where that fails for a passing reason, in a transaction that is retried.
+
+        The first try saves the messages that open and close a transaction.
+        """
+        values = dict(parameters)
+        try:
+            with self._driver.session(
+                database=self._database, default_access_mode=READ_ACCESS
+            ) as session:
+                return session.run(statement, values).data()
+        except (Neo4jError, DriverError) as error:
+            if not error.is_retryable():
+                with wrapped(self._uri):
+                    raise
+        return self._transaction(READ_ACCESS, lambda tx: tx.run(statement, values).data())
 
     def _write(
         self, statement: LiteralString, parameters: Mapping[str, object]

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # uv does not compile by default, and importing uncompiled torch takes three times as long.
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: demo test check bench bench-ingest setup format lock clean
+.PHONY: demo test check bench bench-ingest bench-search setup format lock clean
 
 setup: $(VENV)/.installed
 
@@ -24,6 +24,9 @@ bench: setup
 
 bench-ingest: setup
 	$(BIN)/python -m eval.bench.ingest
+
+bench-search: setup
+	$(BIN)/python -m eval.bench.search
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -208,6 +208,7 @@ def copy_for_peers(driver: Driver, bench: Bench, size: int) -> None:
         embedding_property="embedding",
         dimensions=bench.vectors.shape[1],
         similarity_fn="cosine",
+        filterable_properties=["scope"],
     )
     create_fulltext_index(driver, "peer_text", label="Peer", node_properties=["text"])
     for start in range(0, size, 1_000):

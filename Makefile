@@ -40,7 +40,7 @@ format: setup
 
 # Hashes and versions only: no addresses of registries.
 lock: setup
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra openai --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra openai --extra ray --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:

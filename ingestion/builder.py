@@ -1,10 +1,11 @@
 """Builds a document's text piece by piece, so that positions are known and never searched for."""
 
 import re
+from collections.abc import Sequence
 
 from graph.fold import fold
 from ingestion.numbering import split_number
-from ingestion.parsed import Heading
+from ingestion.parsed import Heading, Table
 
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
@@ -18,6 +19,7 @@ class TextBuilder:
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
+        self.tables: list[Table] = []
         self._parts: list[str] = []
         self._length = 0
         self._newlines = 2
@@ -64,8 +66,34 @@ class TextBuilder:
         """Make sure that what follows stands after an empty line."""
         self._end(2)
 
-    def heading(self, text: str, level: int, provenance: str) -> None:
-        """Add a heading on a line of its own; one without text is left out."""
+    def table(self, rows: Sequence[Sequence[str]], header_rows: int) -> None:
+        """Add a table, each row on a line of its own, cells parted by " | ".
+
+        Args:
+            rows: Cells on one line each; rows without text are left out.
+            header_rows: How many of the first rows name the columns.
+        """
+        self.end_block()
+        start = header_end = end = self._length
+        for i, row in enumerate(rows):
+            self.end_line()
+            self.inline(" | ".join(row).rstrip(" |"))
+            end = max(end, self._length) if any(row) else end
+            if i < header_rows:
+                header_end = end
+        if end > start:
+            self.tables.append(Table(start, header_end, end))
+        self.end_block()
+
+    def heading(self, text: str, level: int, provenance: str, number: str | None = None) -> None:
+        """Add a heading on a line of its own; one without text is left out.
+
+        Args:
+            text: The heading, its number included.
+            level: 1 for the top.
+            provenance: See `Heading`.
+            number: Where it is known, as for lists that count by themselves; `text` begins with it.
+        """
         line = _BLANKS.sub(" ", fold(text)).strip()
         if not line:
             return
@@ -73,8 +101,10 @@ class TextBuilder:
         self.prefix("")
         start = self._length
         self._append(line)
-        number, title = split_number(line)
-        self.headings.append(Heading(start, self._length, level, number, title, provenance))
+        known, title = split_number(line)
+        if number and known != number and known is None:
+            known, title = number, line[len(number) :].lstrip(" .:")
+        self.headings.append(Heading(start, self._length, level, known, title, provenance))
         self.end_block()
 
     def _flush_space(self) -> None:

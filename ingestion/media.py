@@ -3,18 +3,19 @@
 import re
 from io import BytesIO
 from pathlib import PurePath
-from zipfile import is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 from graph.errors import UnreadableFile
 
 PDF, HTML = "application/pdf", "text/html"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MARKDOWN, TEXT = "text/markdown", "text/plain"
 
 _MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd"}
 _HTML_SUFFIXES = {".html", ".htm", ".xhtml"}
 _BINARY_SUFFIXES = {".pdf", ".docx", ".doc", ".xlsx", ".xls", ".pptx", ".ppt", ".odt", ".rtf"}
 _OTHERS = (
-    (b"PK\x03\x04", "a zip archive or an Office document"),
+    (b"PK\x03\x04", "a zip archive, a spreadsheet or slides"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office document"),
     (b"{\\rtf", "an RTF document"),
     (b"\x89PNG", "an image"),
@@ -49,6 +50,8 @@ def media_type(data: bytes, name: str) -> str:
     if b"%PDF-" in data[:1024]:
         return PDF
     _refuse_damaged_or_locked(data)
+    if data.startswith(b"PK\x03\x04") and _is_word(data):
+        return DOCX
     for magic, kind in _OTHERS:
         if data.startswith(magic):
             raise UnreadableFile(
@@ -64,6 +67,12 @@ def media_type(data: bytes, name: str) -> str:
             "broken", f"named {suffix}, but its content is not of that kind; fetch the file again"
         )
     return MARKDOWN if suffix in _MARKDOWN_SUFFIXES else TEXT
+
+
+def _is_word(data: bytes) -> bool:
+    """Tell a Word document from other archives by its parts, whatever its name."""
+    with ZipFile(BytesIO(data)) as archive:
+        return any(name.lower().lstrip("/").startswith("word/") for name in archive.namelist())
 
 
 def _refuse_damaged_or_locked(data: bytes) -> None:

@@ -25,7 +25,8 @@ _NUMBER_LINE = re.compile(
     rf"(?P<number>{_PARTS}|[A-Z][.\-]\d{{1,3}}(?:[.\-]\d{{1,3}})*(?:\([A-Za-z0-9]{{1,4}}\))*)"
     r"(?P<separator>\.(?=[A-Z])|[.:]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
 )
-_ROMAN_LINE = re.compile(r"(?P<number>[IVXLC]+)(?P<separator>\.\s+)(?P<title>\S.*)")
+# "C." and "L." alone are letters: hardly any outline has a hundred chapters.
+_ROMAN_LINE = re.compile(r"(?P<number>(?![CL]\.)[IVXLC]+)(?P<separator>\.\s+)(?P<title>\S.*)")
 _LETTER_LINE = re.compile(r"(?P<number>[A-Z])(?P<separator>\.\s+)(?P<title>\S.*)")
 
 BARE_KINDS = ("lettered", "roman", "letter", "arabic")

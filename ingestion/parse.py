@@ -1,7 +1,7 @@
 """From a file's bytes to text, in this process: picks the reader by the media type."""
 
 from graph.errors import UnreadableFile
-from ingestion.media import HTML, MARKDOWN, PDF, media_type
+from ingestion.media import DOCX, HTML, MARKDOWN, PDF, media_type
 from ingestion.parsed import ParsedDocument
 
 
@@ -26,6 +26,10 @@ def parse(data: bytes, name: str) -> ParsedDocument:
         from ingestion.html import parse_html
 
         parsed = parse_html(data)
+    elif kind == DOCX:
+        from ingestion.docx import parse_docx
+
+        parsed = parse_docx(data)
     elif kind == MARKDOWN:
         from ingestion.markdown import parse_markdown
 

@@ -25,7 +25,19 @@ class Heading:
     title: str
     """The heading without its number, on one line; empty if there is only a number."""
     provenance: str
-    """How it was found: "bookmarks", "numbering" or "markup"."""
+    """How it was found: "bookmarks", "numbering", "markup" or "fonts" (type)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A stretch of the text whose lines are the rows of a table."""
+
+    start: int
+    """Offset of the first row."""
+    header_end: int
+    """Offset behind the rows that name the columns; equals `start` where there are none."""
+    end: int
+    """Exclusive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,8 @@ class ParsedDocument:
     """What a person should know although the file was read."""
     left_out: tuple[str, ...] = ()
     """What was recognised as no content and is not in the text, such as running heads."""
+    tables: tuple[Table, ...] = ()
+    """In order of their positions; they do not overlap."""
 
     @property
     def pages(self) -> int | None:

@@ -125,3 +125,40 @@ def test_text_before_the_first_heading_of_markdown_is_kept(reader: Reader) -> No
 
     assert parsed.text[: parsed.headings[0].start].strip()
     assert "<!--" not in parsed.text
+
+
+def test_a_word_handbook_has_its_chapters_and_no_section_from_its_contents_list(
+    reader: Reader,
+) -> None:
+    headings = read(reader, 45).headings
+    chapters = [h.number for h in headings if h.level == 1]
+
+    assert chapters == [f"Chapter {n}" for n in range(1, 8)] * 2  # the file holds the book twice
+    assert all(h.title for h in headings)
+    first_deep = next(i for i, h in enumerate(headings) if h.level == 3)
+    assert headings[first_deep - 1].level == 2
+
+
+def test_a_word_document_in_the_strict_form_is_read(reader: Reader) -> None:
+    assert read(reader, 46).text == "Some text"
+
+
+def test_numbers_of_words_lists_are_those_of_headings(reader: Reader) -> None:
+    found = [(h.number, h.title) for h in read(reader, 48).headings]
+
+    assert found[:3] == [("1", "Section 1"), ("1.1", "Section 1.1"), ("1.2", "Section 1.2")]
+
+
+def test_lists_and_cells_of_word_keep_their_order(reader: Reader) -> None:
+    lines = [line for line in read(reader, 49).text.split("\n") if line]
+    assert [line.split()[-1] for line in lines[1:]] == ["section", "one", "one.", "two", "section"]
+    cells = read(reader, 50).text
+    assert cells.count("Simple cell upper left") == 1
+    assert cells.index("Table with nested table") < cells.index("Rich cell A nested table")
+
+
+def test_heads_and_feet_of_words_pages_are_no_text(reader: Reader) -> None:
+    text = read(reader, 51).text
+
+    assert "body text on page 2" in text
+    assert "HEADER" not in text

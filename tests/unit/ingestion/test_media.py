@@ -7,10 +7,10 @@ from graph.errors import UnreadableFile
 from ingestion.media import HTML, MARKDOWN, PDF, TEXT, media_type
 
 
-def archive() -> bytes:
+def archive(part: str = "word/document.xml") -> bytes:
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as file:
-        file.writestr("word/document.xml", "<x/>")
+        file.writestr(part, "<x/>")
     return data.getvalue()
 
 
@@ -38,7 +38,7 @@ def test_bytes_decide_before_the_name(data: bytes, name: str, kind: str) -> None
         (b"", "a.pdf", "empty"),
         (b"not a PDF", "a.pdf", "broken"),
         (b"PK\x03\x04cut off", "a.docx", "broken"),
-        (archive(), "a.docx", "unsupported"),
+        (archive("xl/workbook.xml"), "a.docx", "unsupported"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 500, "a.doc", "unsupported"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),

@@ -111,7 +111,7 @@ def test_a_question_beyond_the_documents_is_not_answered(samples: Run) -> None:
 def test_search_returns_the_shape_that_programs_rely_on(samples: Run) -> None:
     result = ok(samples, "search", DAYS, "-k", "3")
 
-    assert list(result) == ["query", "system", "route", "timings_ms", "hits"]
+    assert list(result) == ["query", "system", "route", "understood", "timings_ms", "hits"]
     assert list(result["hits"][0]) == [
         "rank", "chunk_id", "document", "section", "pages", "score", "lists", "text",
     ]  # fmt: skip
@@ -123,7 +123,7 @@ def test_explain_shows_route_ranks_and_times(samples: Run) -> None:
 
     assert re.search(r"Route: +certificate-policy \d+%", shown)
     assert re.search(r"score 0\.\d+ from .*fulltext #\d+", shown)
-    assert re.search(r"Time: +embed \d+ ms, route \d+ ms, search \d+ ms", shown)
+    assert re.search(r"Time: +embed \d+ ms, understand \d+ ms, search \d+ ms", shown)
 
 
 def test_gold_is_among_the_first_ten_for_most_questions(

@@ -9,7 +9,19 @@ from typing import Annotated
 
 import typer
 
-from app.cli import ask, crawl, db, dilution, documents, ingest, schema, scopes, search
+from app.cli import (
+    ask,
+    crawl,
+    db,
+    dilution,
+    documents,
+    ingest,
+    keys,
+    schema,
+    scopes,
+    search,
+    serve,
+)
 from app.cli import eval as evaluation
 from graph.errors import MilepostError
 
@@ -26,8 +38,10 @@ app.command("crawl")(crawl.crawl)
 app.command("search")(search.search)
 app.command("ask")(ask.ask)
 app.command("dilution")(dilution.dilution)
+app.command("serve")(serve.serve)
 app.add_typer(documents.app, name="documents")
 app.add_typer(scopes.app, name="scopes")
+app.add_typer(keys.app, name="keys")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(db.app, name="db")
 app.add_typer(schema.app, name="schema")

@@ -1,0 +1,119 @@
+"""`milepost serve`: questions and answers over HTTP."""
+
+import socket
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from app.http.keys import KeyFile
+    from app.http.options import HttpOptions
+    from app.wiring import App
+
+MEGABYTE = 1_000_000
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this machine's need a key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 takes any that is free.", min=0, max=65535)] = 8080,
+    rate: Annotated[
+        int,
+        typer.Option(
+            help="Requests a minute for each key, or address without keys; 0: no limit.", min=0
+        ),
+    ] = 600,
+    cors_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Web pages of this origin may call, such as https://docs.example.org; may be "
+            "repeated. Without it none may."
+        ),
+    ] = None,
+    max_upload_mb: Annotated[int, typer.Option(help="Largest upload.", min=1)] = 50,
+    workers: Annotated[
+        int, typer.Option(help="Answers made at the same time; further ones wait.", min=1, max=1000)
+    ] = 32,
+) -> None:
+    """Serve search and answers over HTTP, to programs and to any client of OpenAI's API.
+
+    Example: milepost serve, then in another terminal:
+
+    curl localhost:8080/ask -H 'Content-Type: application/json' -d '{"query": "Who may …?"}'
+
+    Without keys only this machine is served, with public documents. Make one for each caller:
+    milepost keys add web-page --audience staff.
+
+    /openapi.json describes every address. OpenAI's clients: base_url http://localhost:8080/v1.
+    """
+    from app import settings, wiring
+    from app.http.keys import KeyFile
+    from app.http.options import HttpOptions, check_origins
+
+    options = HttpOptions(
+        host=host,
+        requests_per_minute=rate,
+        cors_origins=tuple(cors_origin or ()),
+        upload_bytes=max_upload_mb * MEGABYTE,
+        workers=workers,
+    )
+    check_origins(options.cors_origins)
+    chosen = settings.load()
+    _check_host(host, KeyFile(chosen.data_dir))
+    with _listen(host, port) as listening, wiring.open_app(chosen, migrate=True) as app:
+        _serve(app, options, listening)
+
+
+def _check_host(host: str, keys: "KeyFile") -> None:
+    from app.http.options import is_loopback
+    from graph.errors import UsageError
+
+    if not is_loopback(host) and not keys.keys():
+        raise UsageError(
+            f"Serving {host} lets other machines in, and there is no key. Make one first, such as "
+            "`milepost keys add web-page`, or leave --host out."
+        )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything is loaded.
+
+    Raises:
+        UsageError: It is taken, or the address is not this machine's.
+    """
+    from graph.errors import UsageError
+
+    name = host.strip("[]")
+    try:
+        family = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((name, port))
+    except OSError as error:
+        raise UsageError(
+            f"{host} port {port} cannot be served ({error.strerror}). Choose another --port, or 0 "
+            "for any that is free, or another --host."
+        ) from error
+    return listening
+
+
+def _serve(app: "App", options: "HttpOptions", listening: socket.socket) -> None:
+    import uvicorn
+
+    from app.http import logs
+    from app.http.api import create_api
+
+    logs.configure()
+    config = uvicorn.Config(
+        create_api(app, options),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+        lifespan="on",
+    )
+    address, port = listening.getsockname()[:2]
+    shown = f"[{address}]" if ":" in address else address
+    typer.echo(f"Serving http://{shown}:{port} (Ctrl-C ends it).", err=True)
+    uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,226 @@
+"""From a request to passages and answers, with steps that can be streamed and stopped."""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import TYPE_CHECKING, Any, cast
+
+from agents.answer import Answered
+from agents.question import names_edition
+from agents.state import ANSWER, RANKING, Draft
+from app.http.backend import Backend
+from app.http.errors import ClientGone, Refusal
+from app.http.guard import Caller
+from app.http.shapes import AskRequest, Narrowing, SearchRequest
+from graph.errors import ModelError
+from graph.model import Filter, Query, Ranking
+from router.retrieve import System
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
+
+DEFAULT_MODEL = "milepost"
+"""A further name for the system that is set, for OpenAI's clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the draft: its citations are not checked yet, so the answer may differ."""
+
+    text: str
+
+
+Step = Ranking | Token | Answered
+"""What an answer is made in: once what was found, pieces of the draft, once the checked answer."""
+
+
+def search(backend: Backend, request: SearchRequest, caller: Caller) -> Ranking:
+    """Find passages.
+
+    Raises:
+        Refusal: System, scope or collection unknown, or an audience that the key does not hold.
+        StoreError: The graph cannot be searched.
+    """
+    query = Query(request.query, _filter(request, caller))
+    system = find_system(backend, request.system)
+    _check_scopes(backend, query.filter)
+    ranking = system(query, request.k)
+    _check_found(backend, ranking)
+    backend.metrics.found(ranking.system, len(ranking.hits))
+    backend.metrics.stages(ranking.timings_ms)
+    return ranking
+
+
+def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> Generator[Step]:
+    """Answer a question, step by step.
+
+    Args:
+        backend: What to work with.
+        request: The question.
+        caller: Whose rights count.
+        stop: Set when nobody waits for the answer any more.
+
+    Raises:
+        ClientGone: `stop` was set.
+        Refusal: As `search`.
+        ModelError: The chat model failed.
+        StoreError: The graph cannot be searched.
+    """
+    from agents.context import Context
+
+    where = _filter(request, caller)
+    named = request.edition or request.year or request.as_of or names_edition(request.query)
+    where = replace(where, current_only=where.current_only or not (request.all_editions or named))
+    system = find_system(backend, request.system)
+    _check_scopes(backend, where)
+    context = Context(
+        system=system, embedder=backend.app.embedder, chat=backend.chat, filter=where, k=request.k
+    )
+    try:
+        with closing(_run(backend, request.query, context, stop)) as steps:
+            for step in steps:
+                _count(backend, step)
+                yield step
+                if stop.is_set():
+                    raise ClientGone
+    except ModelError as error:
+        if stop.is_set():
+            raise ClientGone from error
+        raise
+
+
+def _count(backend: Backend, step: Step) -> None:
+    """Refuse a ranking that no document could be in, and count the others."""
+    if isinstance(step, Ranking):
+        _check_found(backend, step)
+        backend.metrics.found(step.system, len(step.hits))
+    elif isinstance(step, Answered):
+        backend.metrics.stages(step.ranking.timings_ms)
+
+
+def last(steps: Iterator[Step]) -> Answered:
+    """Return the checked answer, which is the last step."""
+    for step in steps:
+        if isinstance(step, Answered):
+            return step
+    raise AssertionError("a run ended without an answer")
+
+
+def find_system(backend: Backend, name: str | None) -> System:
+    """Return a retrieval system; None means the one that is set.
+
+    Raises:
+        Refusal: There is none of that name.
+    """
+    systems = backend.app.systems
+    if name is None or name == DEFAULT_MODEL:
+        return backend.app.system(None)
+    if name not in systems:
+        names = ", ".join((DEFAULT_MODEL, *systems))
+        raise Refusal(404, "unknown_system", f"There is no system {name!r}. They are: {names}.")
+    return systems[name]
+
+
+def visible(caller: Caller, collection: str, audiences: Sequence[str] | None = None) -> Filter:
+    """Return a filter with the caller's audiences, or those of them that are asked for.
+
+    Raises:
+        Refusal: The key does not hold one that is asked for.
+    """
+    asked = tuple(audiences) if audiences is not None else caller.audiences
+    if unheld := [name for name in asked if name not in caller.audiences]:
+        held = ", ".join(caller.audiences)
+        raise Refusal(
+            403,
+            "audience_not_held",
+            f"This key does not hold the audience {unheld[0]!r}, only {held}.",
+        )
+    return Filter(collection=collection, audiences=asked)
+
+
+def _filter(request: Narrowing, caller: Caller) -> Filter:
+    return replace(
+        visible(caller, request.collection, request.audiences),
+        scopes=tuple(request.scopes),
+        series=request.series,
+        edition=request.edition,
+        year=request.year,
+        as_of=request.as_of,
+        current_only=request.current,
+    )
+
+
+def _check_scopes(backend: Backend, where: Filter) -> None:
+    if not where.scopes:
+        return
+    everything = Filter(where.collection, where.audiences)
+    known = [scope.name for scope in backend.app.store.list_scopes(everything)]
+    for scope in where.scopes:
+        if scope not in known:
+            names = ", ".join(known) or "none"
+            raise Refusal(
+                404,
+                "unknown_scope",
+                f"There is no scope {scope!r} in collection {where.collection!r}. "
+                f"The scopes are: {names}.",
+            )
+
+
+def _check_found(backend: Backend, ranking: Ranking) -> None:
+    """Tell a filter that no document passes from a question that no document answers."""
+    where = ranking.query.filter
+    store = backend.app.store
+    if ranking.hits or store.list_scopes(where):
+        return
+    if not store.list_scopes(Filter(where.collection, where.audiences)):
+        raise Refusal(
+            404,
+            "empty_collection",
+            f"Collection {where.collection!r} holds no document that this key may see.",
+        )
+    raise Refusal(
+        404,
+        "nothing_passes",
+        f"No document in collection {where.collection!r} passes the filters given. GET /documents "
+        "lists the series, editions and years that there are.",
+    )
+
+
+def _run(backend: Backend, question: str, context: Any, stop: Event) -> Generator[Step]:
+    """Run the machine, and turn what its nodes add into steps."""
+    from app.http.stopping import StopsChatModel
+
+    state: dict[str, Any] = {}
+    timings: dict[str, float] = {}
+    streamed = False
+    parts = backend.machine.stream(
+        {"question": question},
+        {"callbacks": [StopsChatModel(stop)]},
+        context=context,
+        stream_mode=["updates", "messages"],
+    )
+    with closing(cast("Generator[tuple[str, Any]]", parts)) as running:
+        for mode, part in running:
+            if mode == "messages":
+                if text := _token(part):
+                    streamed = True
+                    yield Token(text)
+                continue
+            for node, added in cast("Mapping[str, dict[str, Any]]", part).items():
+                state |= added
+                timings |= added.get("timings_ms", {})
+                if node == "retrieve":
+                    yield RANKING.validate_python(state["ranking"])
+                elif node == "answer" and not streamed:
+                    draft: Draft = state["draft"]
+                    for piece in draft["text"].splitlines(keepends=True):
+                        yield Token(piece)
+    ranking = replace(RANKING.validate_python(state["ranking"]), timings_ms=timings)
+    yield Answered(ranking, ANSWER.validate_python(state["answer"]))
+
+
+def _token(part: tuple["AIMessageChunk", Mapping[str, object]]) -> str:
+    """Return the text of a message, if it belongs to the answer and not to another node."""
+    message, metadata = part
+    return str(message.text) if metadata.get("langgraph_node") == "answer" else ""

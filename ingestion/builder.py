@@ -102,8 +102,11 @@ class TextBuilder:
         start = self._length
         self._append(line)
         known, title = split_number(line)
-        if number and known != number and known is None:
-            known, title = number, line[len(number) :].lstrip(" .:")
+        if number:
+            known = number
+            title = (
+                line[len(number) :].lstrip(" .:\u2013\u2014") if line.startswith(number) else title
+            )
         self.headings.append(Heading(start, self._length, level, known, title, provenance))
         self.end_block()
 

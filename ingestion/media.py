@@ -9,6 +9,7 @@ from graph.errors import UnreadableFile
 
 PDF, HTML = "application/pdf", "text/html"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XML = "application/xml"
 MARKDOWN, TEXT = "text/markdown", "text/plain"
 
 _MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd"}
@@ -33,7 +34,7 @@ _OTHERS = (
 )
 _ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
-_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s")
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<\?xml\s")
 
 
 def media_type(data: bytes, name: str) -> str:
@@ -60,8 +61,8 @@ def media_type(data: bytes, name: str) -> str:
     head = data[:4096].replace(b"\0", b"")  # UTF-16 too
     if _HTML_START.search(head) or suffix in _HTML_SUFFIXES:
         return HTML
-    if _XML_START.match(head):
-        raise UnreadableFile("unsupported", "XML, which is not read yet; convert it to HTML")
+    if _XML_START.match(head) or (suffix == ".xml" and head.lstrip()[:1] == b"<"):
+        return XML
     if suffix in _BINARY_SUFFIXES:
         raise UnreadableFile(
             "broken", f"named {suffix}, but its content is not of that kind; fetch the file again"

@@ -1,7 +1,7 @@
 """From a file's bytes to text, in this process: picks the reader by the media type."""
 
 from graph.errors import UnreadableFile
-from ingestion.media import DOCX, HTML, MARKDOWN, PDF, media_type
+from ingestion.media import DOCX, HTML, MARKDOWN, PDF, XML, media_type
 from ingestion.parsed import ParsedDocument
 
 
@@ -30,6 +30,10 @@ def parse(data: bytes, name: str) -> ParsedDocument:
         from ingestion.docx import parse_docx
 
         parsed = parse_docx(data)
+    elif kind == XML:
+        from ingestion.regulation_xml import parse_regulation
+
+        parsed = parse_regulation(data)
     elif kind == MARKDOWN:
         from ingestion.markdown import parse_markdown
 

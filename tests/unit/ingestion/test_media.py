@@ -46,7 +46,7 @@ def test_bytes_decide_before_the_name(data: bytes, name: str, kind: str) -> None
             "encrypted",
         ),
         (b"\x89PNG\r\n\x1a\n", "a.md", "unsupported"),
-        (b'<?xml version="1.0"?><part/>', "a.xml", "unsupported"),
+        (b"PK\x03\x04cut off", "a.xml", "broken"),
     ],
 )
 def test_what_cannot_be_read_has_a_status_of_its_own(data: bytes, name: str, status: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from agents.question import names_edition
 from app.settings import Settings
 from app.systems import build_systems, chat_model
 from graph.errors import StoreUnavailable, UsageError
@@ -15,6 +16,7 @@ from graph.ports import Embedder
 from graph.server.options import ServerOptions
 from graph.store import EmbedderInfo, GraphStore
 from router.retrieve import System
+from router.understand import understand
 
 if TYPE_CHECKING:
     from agents.answer import Answered
@@ -88,6 +90,15 @@ class App:
         answered = ask(soft_scoped.build(), query.text, context)
         self._check_found(answered.ranking)
         return answered
+
+    def currently(self, query: Query) -> Query:
+        """Restrict a query to current editions, unless it or its question names others."""
+        where = query.filter
+        said = understand(query.text, self.store.holdings(where))
+        named = (where.edition, where.year, where.as_of, said.edition, said.year, said.as_of)
+        if any(named) or names_edition(query.text):
+            return query
+        return replace(query, filter=replace(where, current_only=True))
 
     def _check_found(self, ranking: Ranking) -> None:
         """Tell a filter that no document passes from a question that no document answers."""

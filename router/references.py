@@ -25,7 +25,7 @@ FOLLOWED = 12
 # Volume, series, page, as in "36 WTD 164"; or series and number, as in "RCW 82.04.050".
 _REFERENCE = re.compile(
     r"\b\d{1,3} (?!(?:OF|TO|OR|AND|BY|IN|AT|ON|FROM|AM|PM) )[A-Z]{2,6} \d{1,5}(?:\.\d{1,5})?\b"
-    r"|\b[A-Z]{2,6} (?:§ ?)?\d{1,5}[A-Z]?(?:[.\-]\d{1,5}[A-Z]?)+\b"
+    r"|\b[A-Z]{2,6} \d{1,5}[A-Z]?(?:[.\-]\d{1,5}[A-Z]?)+\b"
 )
 
 
@@ -35,8 +35,8 @@ def references(text: str) -> list[str]:
     A designation is an acronym with a number of two parts or more, or between two numbers. A bare
     number or "Section 5" is none: what it means depends on where it stands.
     """
-    flat = " ".join(fold(text).split())
-    return list(dict.fromkeys(match.replace("§ ", "").replace("§", "") for match in _found(flat)))
+    flat = " ".join(fold(text).replace("§", " ").split())
+    return list(dict.fromkeys(match.group() for match in _REFERENCE.finditer(flat)))
 
 
 def weighed(hits: Sequence[Hit], question: str) -> list[str]:
@@ -83,10 +83,6 @@ def interleaved(
         if main and len(merged) < k:
             merged.append(main.pop(0))
     return merged
-
-
-def _found(text: str) -> list[str]:
-    return [match.group() for match in _REFERENCE.finditer(text)]
 
 
 def _turn(candidate: Candidate, places: Mapping[str, int]) -> tuple[int, int, str]:

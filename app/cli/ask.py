@@ -46,7 +46,6 @@ def ask(
 
     Example: milepost ask "How long must audit logs be kept?" --series "Common Policy"
     """
-    from agents.question import names_edition
     from app import settings, wiring
     from app.cli.output import print_json
     from app.cli.shapes import answered_as_dict
@@ -59,10 +58,12 @@ def ask(
         series=series,
         year=year,
         as_of=as_of,
-        current_only=current or not (all_editions or year or as_of or names_edition(question)),
+        current_only=current,
     )
     with wiring.open_app(settings.load()) as app:
-        answered = app.ask(Query(question, where), system=system, model=model, k=k)
+        query = Query(question, where)
+        asked = query if current or all_editions else app.currently(query)
+        answered = app.ask(asked, system=system, model=model, k=k)
     if json:
         print_json(answered_as_dict(answered))
     else:

@@ -12,7 +12,7 @@ from tests.unit.agents.made import PASSAGE, hits
     [
         ("under RCW 82.04.050 and WAC 458-20-177.", ["RCW 82.04.050", "WAC 458-20-177"]),
         ("36 WTD 164 (2017); 12 CFR 1003.4(a)", ["36 WTD 164", "12 CFR 1003.4"]),
-        ("RCW § 82.08.020, RCW\n82.08.020", ["RCW 82.08.020"]),
+        ("12 CFR § 1003.4, RCW § 82.08.020, RCW\n82.08.020", ["12 CFR 1003.4", "RCW 82.08.020"]),
         ("SP 800\u201163B and FIPS 201-3", ["SP 800-63B", "FIPS 201-3"]),
         ("Section 5.1, 1 May 2020, USA 12, I-95, page 3 OF 4", []),
         ("", []),

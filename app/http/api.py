@@ -13,7 +13,6 @@ from app.http.backend import Backend
 from app.http.errors import ErrorResponse, add_handlers
 from app.http.guard import Guard
 from app.http.options import HttpOptions, check_origins
-from app.http.rate import RateLimit
 from app.http.request_log import RequestLog
 from app.wiring import App
 
@@ -49,7 +48,6 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
-        max_body_size=options.json_bytes,
         responses={"default": {"model": ErrorResponse, "description": "An error."}},
     )
     api.state.backend = backend
@@ -61,9 +59,9 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
         routes_documents.upload_router(options),
         routes_openai.router,
     ):
-        api.include_router(router)
+        api.include_router(router, max_body_size=options.json_bytes)
     # The last one added is the outermost.
-    api.add_middleware(Guard, keys=backend.keys, rate=RateLimit(options.requests_per_minute))
+    api.add_middleware(Guard, keys=backend.keys, options=options)
     api.add_middleware(RequestLog, metrics=backend.metrics, client_seconds=options.client_seconds)
     if options.cors_origins:
         api.add_middleware(

@@ -169,7 +169,7 @@ _PLAIN = {
     400: "Unreadable body. Send valid JSON, or multipart form data for an upload.",
     404: "Not found. /openapi.json names every address.",
     405: "Method not allowed. /openapi.json names the methods of every address.",
-    413: "Too large. Send less, or raise the limit where the server is started.",
+    413: "Too large. Send less in one request.",
 }
 
 

@@ -1,4 +1,4 @@
-"""Decides who calls, before anything of the request is read."""
+"""Decides who calls and how often, before anything of the request is read."""
 
 import math
 from dataclasses import dataclass
@@ -8,12 +8,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.http.errors import Refusal, log_problem, problem
 from app.http.keys import KeyFile
-from app.http.options import is_loopback
+from app.http.options import HttpOptions, is_loopback
 from app.http.rate import RateLimit
 from graph.errors import ConfigurationError
 
 OPEN_PATHS = ("/health",)
 """These, and what is below them, need no key and are not limited."""
+
+UPLOAD_PATH = "/documents"
+"""Where bodies may be as long as uploads are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +31,18 @@ class Caller:
 
 
 class Guard:
-    """ASGI middleware that sets `state.caller`, or answers 401, 403 or 429.
+    """ASGI middleware that sets `state.caller`, or answers 401, 403, 413 or 429.
 
     Without any key only this machine is served, with what is public and without a right to change
     anything. The name by which it was called is checked, too: else a web page whose own name is
     made to point here could read what its visitor may.
     """
 
-    def __init__(self, app: ASGIApp, *, keys: KeyFile, rate: RateLimit) -> None:
+    def __init__(self, app: ASGIApp, *, keys: KeyFile, options: HttpOptions) -> None:
         self._app = app
         self._keys = keys
-        self._rate = rate
+        self._options = options
+        self._rate = RateLimit(options.requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -65,7 +69,17 @@ class Guard:
             self._count(f"address {address}")  # guessing is limited as well
             raise
         self._count(f"key {caller.name}" if self._keys.keys() else f"address {address}")
+        self._check_length(scope)
         return caller
+
+    def _check_length(self, scope: Scope) -> None:
+        """Refuse a body that says it is too long; FastAPI counts what others send."""
+        limit = (
+            self._options.upload_bytes if scope["path"] == UPLOAD_PATH else self._options.json_bytes
+        )
+        given = Headers(scope=scope).get("content-length", "0")
+        if given.isdecimal() and int(given) > limit:
+            raise Refusal(413, "too_large", f"Send at most {limit:,} bytes in one request.")
 
     def _identify(self, headers: Headers, address: str) -> Caller:
         if not self._keys.keys():

@@ -1,6 +1,6 @@
 """A server over the store in memory, with the systems of the real one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from app.settings import Settings
 from app.systems import build_systems
 from app.wiring import App
 from graph.errors import StoreUnavailable
+from graph.model import IngestedDocument
 from tests.fakes import HashingEmbedder, MemoryStore
 from tests.graphs import make_document
 
@@ -30,12 +31,16 @@ class Graph(MemoryStore):
     """The store in memory, which can be away."""
 
     away = False
-    pings = 0
+    unwritable = False
 
     def check_server(self) -> tuple[str, str]:
-        self.pings += 1
         self._be_there()
         return ("2026.08", "community")
+
+    def write(self, items: Sequence[IngestedDocument]) -> None:
+        if self.unwritable:
+            raise StoreUnavailable("Neo4j at bolt://10.0.0.7 does not answer. Start it.")
+        super().write(items)
 
     def search(self, request: Any) -> Any:
         self._be_there()

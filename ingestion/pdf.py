@@ -21,6 +21,7 @@ from ingestion.media import PDF
 from ingestion.paragraphs import Composed, compose
 from ingestion.parsed import Heading, ParsedDocument
 from ingestion.pdf_file import ENGINE, PdfFile, read_pdf
+from ingestion.pdf_fonts import headings_by_type
 from ingestion.pdf_page import Line
 from ingestion.running_lines import PAGE_NUMBER, running_lines
 
@@ -61,12 +62,14 @@ def parse_pdf(data: bytes) -> ParsedDocument:
     pages, contents_pages = _without_contents_lists(pages)
     _mend_hyphens(pages)
     composed = compose(pages)
+    lines = [line for page in pages for line in page]
+    printed_title = _printed_title(pages)
     return ParsedDocument(
         text=composed.text,
         page_starts=composed.page_starts,
-        headings=_headings(file.bookmarks, [line for page in pages for line in page], composed),
+        headings=_headings(file.bookmarks, lines, composed, printed_title),
         title=file.properties.get("title"),
-        printed_title=_printed_title(pages),
+        printed_title=printed_title,
         metadata=file.properties,
         media_type=PDF,
         engine=ENGINE,
@@ -131,9 +134,9 @@ def _mend_hyphens(pages: _Pages) -> None:
 
 
 def _headings(
-    bookmarks: Sequence[Bookmark], lines: Sequence[Line], composed: Composed
+    bookmarks: Sequence[Bookmark], lines: Sequence[Line], composed: Composed, title: str | None
 ) -> tuple[Heading, ...]:
-    """Take headings from numbers and from bookmarks that the text bears out."""
+    """Take headings from numbers and from bookmarks that the text bears out, else from type."""
     usual = _usual_size(lines)
     emphasised = {
         start
@@ -143,7 +146,7 @@ def _headings(
     numbered = find_headings(composed.text, emphasised)
     printed = printed_headings(bookmarks, lines, composed.line_starts)
     if len(printed) < 2 or len(printed) < len(bookmarks) * _FEWEST_PRINTED:
-        return numbered
+        return numbered or headings_by_type(lines, composed.line_starts, usual, title)
     return merge_headings(nested_by_number(with_bare_numbers(printed)), numbered)
 
 

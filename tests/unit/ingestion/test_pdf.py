@@ -215,3 +215,55 @@ def test_numbers_of_lines_are_taken_away() -> None:
     assert parsed.text.startswith("Line of the draft number 1.")
     assert "number 900." in parsed.text
     assert parsed.left_out == ("the numbers of the lines",)
+
+
+def test_larger_type_makes_headings_where_nothing_is_numbered() -> None:
+    lines = [
+        Put("Agency Newsletter", 72, 750, 30),
+        Put("Trust Stores", 72, 720, 16),
+        *flowing([LONG, LONG, LONG, "and ends here."], top=690),
+        Put("What Should I Do About A Title", 72, 600, 16),
+        Put("That Runs On", 72, 582, 16),
+        *flowing([LONG, LONG, LONG, "and ends here, too."], top=560),
+        Put("More", 72, 480, 12, True),
+        *flowing([LONG] * 6, top=460),
+    ]
+    parsed = parse_pdf(write_pdf([Page(lines)]))
+
+    assert [(h.level, h.title, h.provenance) for h in parsed.headings] == [
+        (1, "Trust Stores", "fonts"),
+        (1, "What Should I Do About A Title That Runs On", "fonts"),
+        (2, "More", "fonts"),
+    ]
+    assert parsed.printed_title == "Agency Newsletter"
+
+
+def centred(text: str, y: float) -> Put:
+    return Put(text, 270 - 3.7 * len(text), y)  # capitals of Helvetica at 11 points
+
+
+def test_centred_capitals_are_headings_and_the_caption_of_a_court_is_not() -> None:
+    caption = ["BEFORE THE APPEALS DIVISION", "DEPARTMENT OF REVENUE", "STATE OF WASHINGTON"]
+    lines = [
+        *(centred(line, 740 - 13 * i) for i, line in enumerate(caption)),
+        *flowing([LONG], top=640),
+        centred("FINDINGS OF FACT", 600),
+        *flowing([LONG] * 4, top=570),
+        centred("ANALYSIS", 500),
+        *flowing([LONG] * 4, top=470),
+    ]
+    parsed = parse_pdf(write_pdf([Page(lines)]))
+
+    assert [h.title for h in parsed.headings] == ["FINDINGS OF FACT", "ANALYSIS"]
+
+
+def test_cells_of_a_table_and_stressed_sentences_are_no_headings() -> None:
+    rows = [
+        Put(text, x, 700 - 30 * i, 11, True)
+        for i in range(8)
+        for x, text in ((72, "Grade of sand"), (200, "Price of it"))
+    ]
+    sentence = [Put("Nobody may enter this place", 72, 300, 11, True), Put("at night.", 72, 287)]
+    parsed = parse_pdf(write_pdf([Page([*rows, *sentence, *flowing([LONG] * 9, top=200)])]))
+
+    assert parsed.headings == ()

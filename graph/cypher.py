@@ -417,6 +417,23 @@ WHERE #FILTER#
 RETURN c.id AS id
 """
 
+# Documents pass the filter, and so must each chunk: a section without any is still shown.
+OUTLINES: LiteralString = """
+UNWIND $ids AS id
+MATCH (c:Document {id: id})
+WHERE #FILTER#
+WITH id
+MATCH (s:Section {document_id: id})
+OPTIONAL MATCH (c:Chunk {document_id: id})<-[:HAS_CHUNK]-(s)
+WHERE #FILTER#
+WITH s, c
+ORDER BY s.document_id, s.ordinal, c.ordinal
+WITH s, collect(c {.id, .document_id, .section_id, .text, .heading, .ordinal, .start, .end,
+                   .page_start, .page_end, .sha256}) AS chunks
+RETURN s {.*} AS section, chunks
+ORDER BY s.document_id, s.ordinal
+"""
+
 HOLDINGS: LiteralString = """
 MATCH (c:Document)
 WHERE #FILTER#

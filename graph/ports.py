@@ -5,6 +5,7 @@ from typing import Protocol
 
 from graph.model import (
     Candidate,
+    Chunk,
     ChunkBatch,
     Document,
     DocumentState,
@@ -18,6 +19,7 @@ from graph.model import (
     Route,
     Scope,
     SearchRequest,
+    Section,
     TrainedRouter,
     Vector,
     Vectors,
@@ -164,6 +166,16 @@ class Store(Protocol):
 
     def section_passages(self, section_id: str, where: Filter) -> Sequence[Passage]:
         """Return a section's chunks, those of its subsections too, in reading order."""
+        ...
+
+    def outlines(
+        self, document_ids: Sequence[str], where: Filter
+    ) -> Sequence[tuple[Section, Sequence[Chunk]]]:
+        """Return the sections of those documents that the filter lets through.
+
+        Each with the chunks that stand directly in it, not in its subsections: by document id and
+        ordinal.
+        """
         ...
 
     def holdings(self, where: Filter) -> Sequence[Holding]:

@@ -153,6 +153,15 @@ def chunk_batch_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChunkBatch:
     )
 
 
+def outline_from_row(row: Mapping[str, Any]) -> tuple[Section, tuple[Chunk, ...]]:
+    """Return a section and the chunks that stand directly in it."""
+    # Neo4j stores no null: the optional fields of a section may be missing.
+    found: Row = row["section"]
+    values: Row = {f.name: found.get(f.name) for f in fields(Section)}
+    values["path"] = tuple(found["path"])
+    return Section(**values), tuple(Chunk(**chunk) for chunk in row["chunks"])
+
+
 def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
     """Turn each list's scores into ranks, highest first.
 

@@ -20,6 +20,7 @@ from graph.errors import (
 from graph.lucene import fulltext_query, heading_query
 from graph.model import (
     Candidate,
+    Chunk,
     ChunkBatch,
     Document,
     DocumentState,
@@ -30,6 +31,7 @@ from graph.model import (
     Passage,
     Scope,
     SearchRequest,
+    Section,
     TrainedRouter,
     Vector,
 )
@@ -330,6 +332,13 @@ class GraphStore:
         """Return a section's chunks, those of its subsections too, in reading order."""
         found = self._read_filtered(cypher.SECTION_CHUNKS, where, {"id": section_id})
         return self.passages([row["id"] for row in found], where)
+
+    def outlines(
+        self, document_ids: Sequence[str], where: Filter
+    ) -> list[tuple[Section, tuple[Chunk, ...]]]:
+        """Return the sections of those documents that the filter lets through, with own chunks."""
+        found = self._read_filtered(cypher.OUTLINES, where, {"ids": sorted(set(document_ids))})
+        return [rows.outline_from_row(row) for row in found]
 
     def holdings(self, where: Filter) -> list[Holding]:
         """Return which scopes, series, editions and years there are."""

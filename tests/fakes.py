@@ -14,6 +14,7 @@ from graph.fold import fold
 from graph.model import (
     OPEN_ENDED,
     Candidate,
+    Chunk,
     ChunkBatch,
     Document,
     DocumentState,
@@ -241,6 +242,16 @@ class MemoryStore:
         }
         ids = [c.id for i in self.items.values() for c in i.chunks if c.section_id in inside]
         return self.passages(ids, where)
+
+    def outlines(
+        self, document_ids: Sequence[str], where: Filter
+    ) -> Sequence[tuple[Section, Sequence[Chunk]]]:
+        return [
+            (section, tuple(chunk for chunk in item.chunks if chunk.section_id == section.id))
+            for id, item in sorted(self.items.items())
+            if id in document_ids and self._passes(item.document, where)
+            for section in sorted(item.sections, key=lambda section: section.ordinal)
+        ]
 
     def holdings(self, where: Filter) -> Sequence[Holding]:
         counts = Counter(

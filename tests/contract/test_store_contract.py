@@ -529,6 +529,35 @@ def test_a_section_is_read_whole_with_its_subsections(store: Store) -> None:
     assert store.section_passages("unknown", ALL) == []
 
 
+def test_outlines_have_every_section_with_its_own_chunks(store: Store) -> None:
+    item = make_document("a", "general", "rail", "post")
+    bare = replace(item, chunks=item.chunks[:2], vectors=item.vectors[:2])
+    other = make_document("b", "culvert")
+    store.write([bare, other, make_document("c", "not asked for")])
+
+    found = store.outlines([other.document.id, item.document.id], ALL)
+
+    whole = sorted([bare, other], key=lambda one: one.document.id)
+    assert [section for section, _ in found] == [s for one in whole for s in one.sections]
+    own = {section.id: list(chunks) for section, chunks in found if chunks}
+    assert own == {c.section_id: [c] for c in (*bare.chunks, *other.chunks)}
+
+
+def test_outlines_show_only_what_the_filter_lets_through(store: Store) -> None:
+    public, secret = make_document("a", "open"), make_document("b", "secret", audience="staff")
+    elsewhere = make_document("a", "other", collection="other")
+    store.write([public, secret, elsewhere])
+    ids = [one.document.id for one in (public, secret, elsewhere)]
+
+    def texts_of(where: Filter) -> list[str]:
+        return sorted(c.text for _, chunks in store.outlines(ids, where) for c in chunks)
+
+    assert texts_of(ALL) == ["open"]
+    assert texts_of(Filter(audiences=("public", "staff"))) == ["open", "secret"]
+    assert texts_of(Filter(collection="other")) == ["other"]
+    assert store.outlines([], ALL) == []
+
+
 def test_holdings_tell_what_may_be_asked_for(store: Store) -> None:
     store.write(
         [

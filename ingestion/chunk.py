@@ -6,8 +6,9 @@ in the heading already and not repeated in the text, unless the section has noth
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b, sha256
 
 from graph.model import Chunk, Section
@@ -15,8 +16,9 @@ from graph.ports import Tokenizer
 from ingestion.pages import page_range
 from ingestion.parsed import ParsedDocument, SectionSpan
 from ingestion.split import Span, Window, split, stretches
+from ingestion.tables import Region, regions
 
-SPLITTER_VERSION = "1"
+SPLITTER_VERSION = "2"
 """Part of a document's fingerprint; to be raised when the same file gives other chunks."""
 
 
@@ -57,9 +59,8 @@ def chunk_document(
     for span in sections:
         heading = heading_line(title, span.section.path, tokenizer, sizes.heading_share)
         offset = _text_start(parsed.text, span, heading, span.section.id in parents)
-        for start, end in _cut(parsed.text[offset : span.end], heading, tokenizer, sizes):
-            piece = (offset + start, offset + end)
-            chunks.append(_chunk(parsed, span.section, heading, piece, len(chunks), seen))
+        for line, piece in _pieces(parsed, (offset, span.end), heading, tokenizer, sizes):
+            chunks.append(_chunk(parsed, span.section, line, piece, len(chunks), seen))
     return tuple(chunks)
 
 
@@ -88,7 +89,31 @@ def _text_start(text: str, span: SectionSpan, heading: str, has_subsections: boo
     return span.start
 
 
-def _cut(text: str, heading: str, tokenizer: Tokenizer, sizes: ChunkSizes) -> list[Span]:
+def _pieces(
+    parsed: ParsedDocument, span: Span, heading: str, tokenizer: Tokenizer, sizes: ChunkSizes
+) -> Iterator[tuple[str, Span]]:
+    """Yield heading and span of each chunk of a section."""
+
+    def fits(piece: str) -> bool:
+        return _fits(tokenizer, heading, piece)
+
+    def shorten(header: str) -> str:
+        tokens = tokenizer.token_offsets(header)[: int(tokenizer.max_tokens * sizes.heading_share)]
+        return header[: tokens[-1][1]].rstrip() if tokens else ""
+
+    for region in regions(parsed.text, *span, parsed.tables, fits, shorten):
+        below = f"{heading}\n{region.header}".strip() if region.header else heading
+        for start, end in _cut(parsed.text, region, below, tokenizer, sizes):
+            yield below if start >= region.header_end else heading, (start, end)
+
+
+def _fits(tokenizer: Tokenizer, heading: str, piece: str) -> bool:
+    return len(tokenizer.token_offsets(embedded_text(heading, piece))) <= tokenizer.max_tokens
+
+
+def _cut(
+    text: str, region: Region, heading: str, tokenizer: Tokenizer, sizes: ChunkSizes
+) -> Iterator[Span]:
     # Tokenizers may count otherwise across the line end, so `fits` counts heading and text at once.
     room = max(1, tokenizer.max_tokens - len(tokenizer.token_offsets(heading)))
     window = Window(
@@ -96,16 +121,18 @@ def _cut(text: str, heading: str, tokenizer: Tokenizer, sizes: ChunkSizes) -> li
         characters=room * sizes.characters_per_token,
         overlap=min(sizes.overlap_tokens, room // 4),
     )
-
-    def fits(piece: str) -> bool:
-        return len(tokenizer.token_offsets(embedded_text(heading, piece))) <= tokenizer.max_tokens
-
-    spans: list[Span] = []
-    for start, end in stretches(text):
+    for start, end in stretches(text[region.start : region.end]):
+        start, end = region.start + start, region.start + end
         stretch = text[start:end]
-        cut = split(stretch, tokenizer.token_offsets(stretch), window, fits)
-        spans.extend((start + left, start + right) for left, right in cut)
-    return spans
+        whole = [(a - start, b - start) for a, b in region.whole if start <= a and b <= end]
+        cut = split(
+            stretch,
+            tokenizer.token_offsets(stretch),
+            window,
+            partial(_fits, tokenizer, heading),
+            whole,
+        )
+        yield from ((start + left, start + right) for left, right in cut)
 
 
 def embedded_text(heading: str, text: str) -> str:

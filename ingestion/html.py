@@ -66,6 +66,7 @@ def parse_html(data: bytes) -> ParsedDocument:
         metadata=metadata,
         media_type=HTML,
         engine=f"beautifulsoup4 ({decoded.encoding})",
+        tables=tuple(builder.tables),
         warnings=decoded.warnings,
         left_out=("menus, page heads and feet",) if left_out else (),
     )

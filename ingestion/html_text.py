@@ -1,9 +1,9 @@
 """Writes the text of HTML elements: headings, lists, tables and paragraphs in their order."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count, repeat
+from itertools import count, repeat, takewhile
 
 from bs4 import Tag
 from bs4.element import NavigableString, PageElement, PreformattedString
@@ -26,6 +26,8 @@ _BLOCKS = {
     "dl", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "legend",
     "main", "nav", "p", "section", "summary", "caption", "table", "tbody", "td", "th",
 }  # fmt: skip
+_WIDEST_SPAN, _LONGEST_REPEATED = 200, 200
+"""Rows or columns that a cell may span, and characters of one that is repeated in each row."""
 _LINES = {"li", "tr", "dt", "dd", "option"}
 
 _Step = PageElement | Callable[[], None]
@@ -112,11 +114,8 @@ class _Writer:
         for caption in table.find_all("caption"):
             self._builder.inline(inline_text(caption))
             self._builder.end_line()
-        for row in table.find_all("tr"):
-            cells = [inline_text(cell) for cell in row.find_all(["td", "th"])]
-            self._builder.inline(" | ".join(cells).strip(" |"))
-            self._builder.end_line()
-        self._builder.end_block()
+        rows = table.find_all("tr")
+        self._builder.table(_cells(rows), _header_rows(rows))
 
 
 def inline_text(tag: Tag) -> str:
@@ -138,6 +137,52 @@ def _is_unseen(text: NavigableString, top: Tag) -> bool:
         if parent.name in _SILENT:
             return True
     return False
+
+
+def _cells(rows: Sequence[Tag]) -> list[list[str]]:
+    """Return the text of each row's cells; a short one that spans rows stands in each of them."""
+    table: list[list[str]] = []
+    spanning: dict[int, tuple[str, int]] = {}  # by column: the text, and the rows still to come
+    for row in rows:
+        texts: list[str] = []
+        below: dict[int, tuple[str, int]] = {}
+        for cell in row.find_all(["td", "th"]):
+            _fill(texts, spanning, below)
+            text, rows_left = inline_text(cell), _span(cell, "rowspan") - 1
+            columns = _span(cell, "colspan")
+            if rows_left:
+                repeated = text if len(text) <= _LONGEST_REPEATED else ""
+                below |= {
+                    len(texts) + i: (repeated if i == 0 else "", rows_left) for i in range(columns)
+                }
+            texts += [text, *[""] * (columns - 1)]
+        _fill(texts, spanning, below)
+        spanning = below
+        table.append(texts)
+    return table
+
+
+def _fill(
+    texts: list[str], spanning: dict[int, tuple[str, int]], below: dict[int, tuple[str, int]]
+) -> None:
+    """Add the cells that reach down from rows above, as far as they follow one another."""
+    while (column := len(texts)) in spanning:
+        text, rows_left = spanning.pop(column)
+        if rows_left > 1:
+            below[column] = text, rows_left - 1
+        texts.append(text)
+
+
+def _span(cell: Tag, name: str) -> int:
+    value = str(cell.get(name, "1")).strip()
+    return min(max(int(value), 1), _WIDEST_SPAN) if value.isdecimal() else 1
+
+
+def _header_rows(rows: Sequence[Tag]) -> int:
+    """Count the first rows that name columns: those of <thead>, or with nothing but <th>."""
+    names = (row.find_parent("thead") is not None or row.find("td") is None for row in rows)
+    count = sum(1 for _ in takewhile(bool, names))
+    return count if count < len(rows) else 0
 
 
 def _is_layout(table: Tag) -> bool:

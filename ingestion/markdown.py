@@ -10,7 +10,7 @@ from graph.errors import UnreadableFile
 from ingestion.builder import TextBuilder
 from ingestion.decode import decode
 from ingestion.front_matter import read_front_matter
-from ingestion.headings import only_top_heading, with_bare_numbers
+from ingestion.headings import find_headings, only_top_heading, with_bare_numbers
 from ingestion.html_text import write_element
 from ingestion.media import MARKDOWN
 from ingestion.parsed import ParsedDocument
@@ -42,16 +42,18 @@ def parse_markdown(data: bytes) -> ParsedDocument:
     write_element(BeautifulSoup(_html(body), "lxml"), builder)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableFile("no_text", "there is no text below the front matter")
+    headings = with_bare_numbers(builder.headings) or find_headings(builder.text)
     warnings = (*decoded.warnings, *([front.warning] if front.warning else []))
     return ParsedDocument(
         text=builder.text,
         page_starts=(),
-        headings=with_bare_numbers(builder.headings),
+        headings=headings,
         title=front.fields.get("title"),
         printed_title=only_top_heading(builder.headings),
         metadata=front.fields,
         media_type=MARKDOWN,
         engine=f"markdown-it-py ({decoded.encoding})",
+        tables=tuple(builder.tables),
         warnings=warnings,
     )
 

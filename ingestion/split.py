@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 Span = tuple[int, int]
@@ -40,7 +40,13 @@ class Window:
     """Word pieces that may be repeated where a paragraph is cut; less than `tokens`."""
 
 
-def split(text: str, tokens: list[Span], window: Window, fits: Callable[[str], bool]) -> list[Span]:
+def split(
+    text: str,
+    tokens: list[Span],
+    window: Window,
+    fits: Callable[[str], bool],
+    whole: Sequence[Span] = (),
+) -> list[Span]:
     """Cut text into spans that together cover everything but white space.
 
     Args:
@@ -49,11 +55,12 @@ def split(text: str, tokens: list[Span], window: Window, fits: Callable[[str], b
         window: What a span may hold.
         fits: The last word on whether a span fits, for encoders whose word pieces change where
             text is cut. A single character is taken to fit.
+        whole: Stretches that fit and should not be cut, such as tables; in order.
 
     Returns:
         Spans without white space at their ends; each starts and ends behind the one before.
     """
-    return list(_Cutter(text, tokens, window, fits).spans())
+    return list(_Cutter(text, tokens, window, fits, whole).spans())
 
 
 def stretches(text: str, longest: int = 200_000) -> Iterator[Span]:
@@ -68,9 +75,24 @@ def stretches(text: str, longest: int = 200_000) -> Iterator[Span]:
     yield start, len(text)
 
 
+def _without_cuts_inside(breaks: list[int], whole: Sequence[Span]) -> list[int]:
+    starts = [start for start, _ in whole]
+
+    def is_inside(at: int) -> bool:
+        i = bisect_left(starts, at) - 1
+        return i >= 0 and at < whole[i][1]
+
+    return [at for at in breaks if not is_inside(at)] if whole else breaks
+
+
 class _Cutter:
     def __init__(
-        self, text: str, tokens: list[Span], window: Window, fits: Callable[[str], bool]
+        self,
+        text: str,
+        tokens: list[Span],
+        window: Window,
+        fits: Callable[[str], bool],
+        whole: Sequence[Span],
     ) -> None:
         self._text = text
         self._starts = [start for start, _ in tokens]
@@ -78,7 +100,7 @@ class _Cutter:
         self._window = window
         self._fits = fits
         self._breaks = [
-            [match.end() for match in pattern.finditer(text)]
+            _without_cuts_inside([match.end() for match in pattern.finditer(text)], whole)
             for pattern in (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
         ]
         self._sentence_starts = sorted({*self._breaks[1], *self._breaks[2]})

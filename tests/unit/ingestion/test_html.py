@@ -79,7 +79,7 @@ def test_rows_of_a_table_stay_rows() -> None:
         "<tr><td>B<br>C<td>$ 7</tr></table>"
     )
 
-    assert page(f"<main>{table}</main>").text == "Fees\nKind | Fee\nA | $ 5\nB C | $ 7"
+    assert page(f"<main>{table}</main>").text == "Fees\n\nKind | Fee\nA | $ 5\nB C | $ 7"
 
 
 def test_a_table_that_lays_out_the_page_is_read_as_blocks() -> None:

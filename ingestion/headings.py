@@ -21,6 +21,10 @@ _FEW = 5
 _SHORTEST_SECTION, _MOST_SHORT = 30, 0.8
 """Characters between two headings, and the share of shorter gaps that makes a list of them."""
 _AGREEMENT = 0.8
+_JOINING = (" AND", " OR", " OF", " THE", " FOR", " TO", " IN", " WITH", " BY", " &", ",", "-")
+_WRAPPED_FROM = 50
+"""Characters from which a title in capitals may have been wrapped by the width of the page."""
+_FEWEST_ROMAN, _ROMAN_GAP = 3, 150
 _STRESSED_WEIGHT, _PLAIN_WEIGHT = 1.6, 0.35
 """Weights of lines in bold or larger type and of others, where type is known."""
 
@@ -33,7 +37,10 @@ class _Line:
 
     @property
     def end(self) -> int:
-        return self.start + len(self.text)
+        if self.parsed.length is not None:
+            indent = len(self.text) - len(self.text.lstrip())
+            return self.start + indent + self.parsed.length
+        return self.start + len(self.text.rstrip())
 
 
 def find_headings(text: str, emphasised: Set[int] | None = None) -> tuple[Heading, ...]:
@@ -218,7 +225,17 @@ def _is_convincing(lines: Sequence[_Line], emphasised: Set[int] | None, has_appe
     depths = {len(line.parsed.key) for line in lines}
     if has_appendix or (max(depths) > 1 and lines[0].parsed.kind == "arabic"):
         return True
+    if emphasised is None and lines[0].parsed.kind == "roman" and _are_roman_parts(lines):
+        return True
     return sum(_is_stressed(line, emphasised or set()) for line in lines) >= len(lines) / 2
+
+
+def _are_roman_parts(lines: Sequence[_Line]) -> bool:
+    """Tell whether Roman numbers count through a text of some length, as list items do not."""
+    if len(lines) < _FEWEST_ROMAN or not is_start(lines[0].parsed.key) or not _is_unbroken(lines):
+        return False
+    gaps = sorted(after.start - before.end for before, after in pairwise(lines))
+    return gaps[len(gaps) // 2] >= _ROMAN_GAP
 
 
 def _is_unbroken(lines: Sequence[_Line]) -> bool:
@@ -244,11 +261,19 @@ def _heading(line: _Line, levels: Mapping[str, int], title_below: _TextLine | No
     parsed = line.parsed
     level = levels[parsed.kind] + len(parsed.key)
     start = line.start + len(line.text) - len(line.text.lstrip())
-    end, title = line.start + len(line.text.rstrip()), parsed.title
-    if not title and title_below is not None:
-        title = title_below[1].strip()
+    end, title = line.end, parsed.title
+    if title_below is not None and (not title or _is_wrapped(line, title_below[1])):
+        title = f"{title} {title_below[1].strip()}".strip()
         end = title_below[0] + len(title_below[1].rstrip())
     return Heading(start, end, level, parsed.number, title, "numbering")
+
+
+def _is_wrapped(line: _Line, below: str) -> bool:
+    """Tell whether a title in capitals goes on in the line below it."""
+    title = line.parsed.title
+    if line.parsed.length is not None or not title.isupper() or not below.strip().isupper():
+        return False
+    return title.endswith(_JOINING) or len(line.text.strip()) >= _WRAPPED_FROM
 
 
 def _title_below(line: _TextLine | None, headings: Set[int]) -> _TextLine | None:

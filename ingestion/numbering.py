@@ -25,6 +25,13 @@ _NUMBER_LINE = re.compile(
     rf"(?P<number>{_PARTS}|[A-Z][.\-]\d{{1,3}}(?:[.\-]\d{{1,3}})*(?:\([A-Za-z0-9]{{1,4}}\))*)"
     r"(?P<separator>\.(?=[A-Z])|[.:]?(?:\s+[\-\u2013\u2014])?\s+)(?P<title>\S.*)"
 )
+_SUBPART = re.compile(
+    r"Subpart\s+(?P<letter>[A-Z]{1,2})(?!\w)[\s.:,\-\u2013\u2014]*(?P<title>.*)", re.IGNORECASE
+)
+_RUN_IN = re.compile(
+    rf"(?P<number>{_PARTS})[.:]?\s+(?P<title>[A-Z][^.:;!?]{{2,70}}[.:])"
+    r"(?:\s*[\-\u2013\u2014])?\s+[A-Z(\"\u201c]"
+)
 # "C." and "L." alone are letters: hardly any outline has a hundred chapters.
 _ROMAN_LINE = re.compile(r"(?P<number>(?![CL]\.)[IVXLC]+)(?P<separator>\.\s+)(?P<title>\S.*)")
 _LETTER_LINE = re.compile(r"(?P<number>[A-Z])(?P<separator>\.\s+)(?P<title>\S.*)")
@@ -56,6 +63,8 @@ class NumberedLine:
     title: str
     bare: bool
     """Whether the number is one integer without a dot behind it."""
+    length: int | None = None
+    """Characters of the line that the heading takes up where text runs on behind it."""
 
 
 def split_number(line: str) -> tuple[str | None, str]:
@@ -71,14 +80,35 @@ def split_number(line: str) -> tuple[str | None, str]:
 
 
 def parse_line(line: str) -> NumberedLine | None:
-    """Take a line of running text apart; None unless the whole line can be a numbered heading."""
+    """Take a line of running text apart; None if it cannot be a numbered heading.
+
+    The whole line must fit, or its text must run on behind a short title that ends in a dot or a
+    colon and has a number of several parts: "203-1.2 Materials: The Contractor ...".
+    """
     line = line.strip()
-    if not line or len(line) > _MOST_CHARACTERS or is_contents_line(line):
+    if not line or is_contents_line(line):
         return None
+    if len(line) > _MOST_CHARACTERS:
+        return _run_in(line)
     parsed = _parse(line)
-    if parsed is None or not _is_title(parsed):
+    if parsed is not None and _is_title(parsed):
+        return parsed
+    return _run_in(line)
+
+
+def _run_in(line: str) -> NumberedLine | None:
+    match = _RUN_IN.match(line)
+    if match is None:
         return None
-    return parsed
+    number, title = match["number"], match["title"].strip()
+    key = _key(number)
+    if (
+        not 2 <= len(key) <= _MOST_PARTS
+        or _VERB.search(title)
+        or not _is_capitalised(title.split())
+    ):
+        return None
+    return NumberedLine("arabic", number, key, title, bare=False, length=match.end("title"))
 
 
 def _parse(line: str) -> NumberedLine | None:
@@ -113,6 +143,9 @@ def _word_line(match: re.Match[str]) -> NumberedLine | None:
     if kind in _APPENDIX:
         return NumberedLine("appendix", f"{kind.title()} {number}", _key(number), title, bare=False)
     key = (roman_value(number),) if set(number) <= set(_ROMAN) else _key(number)
+    if kind == "part" and (below := _SUBPART.fullmatch(title)):
+        name = f"Part {number} Subpart {below['letter']}"
+        return NumberedLine(kind, name, (*key, *_key(below["letter"])), below["title"], bare=False)
     return NumberedLine(kind, f"{kind.title()} {number}", key, title, bare=False)
 
 

@@ -205,3 +205,56 @@ def test_flat_bookmarks_are_nested_by_their_numbers() -> None:
     ]
 
     assert [h.level for h in nested_by_number(flat)] == [1, 2, 3, 1, 1]
+
+
+WORK = "The Contractor shall do the work as shown in the plans and be paid for it in full.\n" * 3
+
+
+def numbers_and_titles(*lines: str) -> list[tuple[str | None, str]]:
+    return [(h.number, h.title) for h in find_headings("".join(line + WORK for line in lines))]
+
+
+def test_highway_specifications_are_numbered_with_dashes_and_run_in_titles() -> None:
+    found = numbers_and_titles(
+        "SECTION 203 - EXCAVATION AND EMBANKMENT\n",
+        "203-1.1 Description:\n",
+        "203-1.2 Materials: ",
+        "203-1.3 Final Payment. ",
+        "SECTION 204 - STRUCTURES\n",
+    )
+
+    assert found == [
+        ("203", "EXCAVATION AND EMBANKMENT"),
+        ("203-1.1", "Description:"),
+        ("203-1.2", "Materials:"),
+        ("203-1.3", "Final Payment."),
+        ("204", "STRUCTURES"),
+    ]
+
+
+def test_text_that_runs_on_behind_a_title_is_not_part_of_the_heading() -> None:
+    text = "".join(f"203.{i} Materials: {WORK}" for i in (1, 2, 3))
+    headings = find_headings(text)
+
+    assert [text[h.start : h.end] for h in headings] == [f"203.{i} Materials:" for i in (1, 2, 3)]
+
+
+def test_a_title_in_capitals_that_is_wrapped_is_one() -> None:
+    found = numbers_and_titles(
+        "SECTION 101 DEFINITIONS AND\nTERMS\n", "SECTION 102\nBIDDING\n", "SECTION 103 AWARD\n"
+    )
+
+    assert found == [("101", "DEFINITIONS AND TERMS"), ("102", "BIDDING"), ("103", "AWARD")]
+
+
+def test_subparts_of_one_part_follow_each_other() -> None:
+    found = numbers_and_titles("Part 1024 - Subpart B\n", "Part 1024 - Subpart C - Servicing\n")
+
+    assert found == [("Part 1024 Subpart B", ""), ("Part 1024 Subpart C", "Servicing")]
+
+
+def test_roman_numbers_that_count_through_a_text_are_headings_and_a_list_is_none() -> None:
+    titles = ["I. Background\n", "II. Findings\n", "III. Orders\n"]
+
+    assert [n for n, _ in numbers_and_titles(*titles)] == ["I", "II", "III"]
+    assert find_headings("".join(titles) + WORK) == ()

@@ -150,3 +150,12 @@ def test_deep_nesting_loses_nothing() -> None:
     deep = "".join(f"{'  ' * level}- item {level}\n" for level in range(60))
 
     assert "item 59" in md(deep).text
+
+
+def test_numbered_lines_are_headings_where_none_is_marked() -> None:
+    body = "\n\nThe Contractor shall do the work as shown in the plans and be paid for it.\n\n"
+    titles = ["SECTION 203 - EXCAVATION", "203.1 Description", "203.2 Materials"]
+    parsed = parse_markdown("".join(title + body for title in titles).encode())
+
+    assert [h.number for h in parsed.headings] == ["203", "203.1", "203.2"]
+    assert {h.provenance for h in parsed.headings} == {"numbering"}

@@ -11,7 +11,7 @@ log: Any = structlog.get_logger("milepost.http")
 
 
 def configure() -> None:
-    """Send our log, and what the HTTP server says, to standard error as JSON."""
+    """Send our log, and what the libraries warn of, to standard error as JSON."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -26,12 +26,18 @@ def configure() -> None:
         foreign_pre_chain=shared,
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            _without_traceback,
             structlog.processors.JSONRenderer(),
         ],
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
-    server = logging.getLogger("uvicorn")
-    server.handlers = [handler]
-    server.setLevel(logging.WARNING)
-    server.propagate = False
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+
+
+def _without_traceback(
+    _logger: object, _method: str, entry: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    # The message of another's error may quote what was asked.
+    entry.pop("exc_info", None)
+    return entry

@@ -62,7 +62,7 @@ class Change:
 
     runs: tuple[Run, ...]
     """Read in order, without the inserted ones they are the older sentence, without the deleted
-    ones the newer."""
+    ones the newer; both without the bullet or number of a list item."""
     older: tuple[int, int] | None
     """Where it stands in the older text, [start, end); None for a sentence that is new."""
     newer: tuple[int, int] | None
@@ -103,12 +103,11 @@ class _Comparison:
     def changes(self) -> list[Change]:
         gone, new, place = self._unequal()
         pairs = self._pair(gone, new)
-        paired = {j for j in pairs.values()}
-        found = [(pairs.get(i, place[i]), 0 if i in pairs else -1, i) for i in gone]
-        changes = [(j, rank, i, self._gone(i)) for j, rank, i in found if rank]
-        changes += [(j, 0, i, self._revised(i, j)) for i, j in pairs.items()]
-        changes += [(j, 0, 0, self._new(j)) for j in new if j not in paired]
-        return [change for *_, change in sorted(changes, key=lambda entry: entry[:3])]
+        revised = set(pairs.values())
+        found = [(j, 1, i, self._revised(i, j)) for i, j in pairs.items()]
+        found += [(place[i], 0, i, self._gone(i)) for i in gone if i not in pairs]
+        found += [(j, 1, 0, self._new(j)) for j in new if j not in revised]
+        return [change for *_, change in sorted(found, key=lambda entry: entry[:3])]
 
     def _unequal(self) -> tuple[list[int], list[int], dict[int, int]]:
         """Return the sentences without an equal, and where in the newer text the gone ones were."""
@@ -196,6 +195,7 @@ def _key(word: str) -> str:
 
 
 def _runs(older: Sequence[str], newer: Sequence[str]) -> tuple[Run, ...]:
+    older, newer = _glued(older), _glued(newer)
     old_keys, new_keys = [_key(word) for word in older], [_key(word) for word in newer]
     runs: list[Run] = []
     matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
@@ -208,6 +208,17 @@ def _runs(older: Sequence[str], newer: Sequence[str]) -> tuple[Run, ...]:
         if j2 > j1:
             runs.append(Run("inserted", " ".join(newer[j1:j2])))
     return tuple(runs)
+
+
+def _glued(words: Sequence[str]) -> list[str]:
+    """Hang what is only punctuation, such as a dash, on the word before it."""
+    glued: list[str] = []
+    for word in words:
+        if glued and not _key(word):
+            glued[-1] += f" {word}"
+        else:
+            glued.append(word)
+    return glued
 
 
 def missing_amounts(text: str, other: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import typer
 
 from app.cli import (
     ask,
+    compare,
     crawl,
     db,
     dilution,
@@ -37,6 +38,7 @@ app.command("ingest")(ingest.ingest)
 app.command("crawl")(crawl.crawl)
 app.command("search")(search.search)
 app.command("ask")(ask.ask)
+app.command("compare")(compare.compare)
 app.command("dilution")(dilution.dilution)
 app.command("serve")(serve.serve)
 app.add_typer(documents.app, name="documents")

@@ -2,7 +2,7 @@
 
 Fonts without a usable map give glyph numbers in place of letters. They show as rarely used Latin
 letters, as characters for private use, as signs, as hyphen marks without end, or as capitals and
-figures in which hardly a vowel is left.
+figures in which hardly a vowel is left. Others give replacement or control characters.
 """
 
 import re
@@ -23,6 +23,25 @@ _LATIN = re.compile("[a-z\u00df-\u024f]")
 _ODD = re.compile("[\u0100-\u024f\ue000-\uf8ff]")
 _NOT_TOLD_BY = str.maketrans("", "", " \t.\u2026_-\u2013\u2014")
 """Spaces, and signs that fill lines of contents lists and forms."""
+
+
+_BROKEN = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f\ufff0-\uffff]|\\(cid:\\d+\\)")
+_BULLET = re.compile("^\\s*[\ue000-\uf8ff](?=\\s)", re.MULTILINE)
+"""Symbols before the items of a list; nobody misses them."""
+_FEWEST_BROKEN, _MOST_BROKEN = 5, 0.03
+
+
+def broken_characters(text: str) -> int:
+    """Count replacement, private and control characters, as an engine gives them.
+
+    U+FFFE, PDFium's mark for a hyphen at a line end, is none of them.
+    """
+    return len(_BROKEN.findall(_BULLET.sub("", text.replace(MARK, ""))))
+
+
+def is_broken(text: str) -> bool:
+    """Tell whether too many of a page's characters, before any repair, are no characters."""
+    return broken_characters(text) > max(_FEWEST_BROKEN, len(text) * _MOST_BROKEN)
 
 
 def is_garbled(lines: Iterable[str]) -> bool:

@@ -5,23 +5,24 @@ from ingestion.media import DOCX, HTML, MARKDOWN, PDF, XML, media_type
 from ingestion.parsed import ParsedDocument
 
 
-def parse(data: bytes, name: str) -> ParsedDocument:
+def parse(data: bytes, name: str, seconds: float = 120.0) -> ParsedDocument:
     """Read a file's bytes into text.
 
     Args:
         data: All of the file.
         name: Its name; decides only what the bytes do not tell.
+        seconds: Time for the whole file; what can be left out, such as OCR, stops before it ends.
 
     Raises:
         UnreadableFile: With a status that says what is wrong: "empty", "unsupported", "broken",
-            "encrypted" or "no_text".
+            "encrypted", "too_large", "needs_ocr" or "no_text".
     """
     # Imported when needed: each of them takes a tenth of a second or more.
     kind = media_type(data, name)
     if kind == PDF:
         from ingestion.pdf import parse_pdf
 
-        parsed = parse_pdf(data)
+        parsed = parse_pdf(data, seconds)
     elif kind == HTML:
         from ingestion.html import parse_html
 

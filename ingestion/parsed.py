@@ -57,6 +57,8 @@ class ParsedDocument:
     media_type: str
     engine: str
     """What read it, with its version, such as "pypdfium2 5.15.2"."""
+    page_engines: tuple[str, ...] = ()
+    """What read each page; empty for formats without pages of their own."""
     pages_without_text: tuple[int, ...] = ()
     """1-indexed."""
     printed_title: str | None = None

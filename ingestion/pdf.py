@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import dropwhile, takewhile
 
 from graph.errors import UnreadableFile
 from ingestion.bookmarks import Bookmark, printed_headings
 from ingestion.contents import contents_lines
-from ingestion.garbled import is_garbled
 from ingestion.headings import (
     find_headings,
     merge_headings,
@@ -23,6 +22,7 @@ from ingestion.parsed import Heading, ParsedDocument
 from ingestion.pdf_file import ENGINE, PdfFile, read_pdf
 from ingestion.pdf_fonts import headings_by_type
 from ingestion.pdf_page import Line
+from ingestion.pdf_rescue import Rescued, rescue
 from ingestion.running_lines import PAGE_NUMBER, running_lines
 
 _DIGITS = re.compile(r"\d+")
@@ -31,10 +31,10 @@ _SPARSE = 40
 """Characters a page, on average, below which a person should look at the file."""
 _FEWEST_PRINTED = 0.5
 """Share of bookmarks that must be found in the text, or none of them is trusted."""
-_MOST_GARBLED = 0.6
-"""Share of garbled pages above which those too short to tell are so, too."""
 _LARGER = 1.08
 _GOOD_SHARE = 0.15
+_NEEDS_OCR = "it needs OCR; install tesseract and ingest again, or fetch a copy with text"
+_NOTHING_FOUND = "it needs OCR, and tesseract found no text; fetch a better copy"
 _TITLE_SIZE = 1.15
 """A title's type, in sizes of the document's usual type."""
 _TITLE_PAGES = 3
@@ -43,27 +43,33 @@ _NEARLY_AS_LARGE, _MUCH_LARGER = 0.65, 1.25
 _Pages = list[list[Line]]
 
 
-def parse_pdf(data: bytes) -> ParsedDocument:
+def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
     """Read a PDF file.
 
     Running heads and feet, page numbers and contents lists are not in the text; `left_out` tells
-    which. Pages whose fonts give no readable characters count as pages without text.
+    which. Pages that PDFium cannot read are given to other engines, scans to tesseract where it is
+    installed; the others of them count as pages without text.
+
+    Args:
+        data: All of the file.
+        seconds: Time for the whole file; OCR stops before it is over.
 
     Raises:
-        UnreadableFile: "encrypted", "broken", "empty" (no pages) or "no_text" (needs OCR).
+        UnreadableFile: "encrypted", "broken", "empty" (no pages), "needs_ocr" or "no_text".
     """
-    file = read_pdf(data)
-    garbled = _garbled_pages(file)
+    rescued = rescue(read_pdf(data), data, seconds)
+    file, garbled = rescued.file, rescued.garbled
     running = running_lines(file.pages)
     pages, had_numbers = without_line_numbers(_content(file, running, garbled))
     without_text = tuple(number for number, page in enumerate(pages, 1) if not _has_text(page))
     if len(without_text) == len(pages):
-        raise _no_text(file, garbled)
+        raise _no_text(rescued)
     pages, contents_pages = _without_contents_lists(pages)
     _mend_hyphens(pages)
     composed = compose(pages)
     lines = [line for page in pages for line in page]
     printed_title = _printed_title(pages)
+    engine, page_engines = _engines(file)
     return ParsedDocument(
         text=composed.text,
         page_starts=composed.page_starts,
@@ -72,22 +78,15 @@ def parse_pdf(data: bytes) -> ParsedDocument:
         printed_title=printed_title,
         metadata=file.properties,
         media_type=PDF,
-        engine=ENGINE,
+        engine=engine,
+        page_engines=page_engines,
         pages_without_text=without_text,
-        warnings=_warnings(file, garbled, without_text, len(composed.text)),
+        warnings=_warnings(rescued, without_text, len(composed.text)),
         left_out=_left_out(running, contents_pages, had_numbers),
     )
 
 
-def _garbled_pages(file: PdfFile) -> set[int]:
-    """Return the indexes of pages without readable text; where they are many, of all pages."""
-    garbled = {i for i, page in enumerate(file.pages) if is_garbled(line.text for line in page)}
-    if len(garbled) > len(file.pages) * _MOST_GARBLED:
-        return set(range(len(file.pages)))
-    return garbled
-
-
-def _content(file: PdfFile, running: Sequence[Line], garbled: set[int]) -> _Pages:
+def _content(file: PdfFile, running: Sequence[Line], garbled: Set[int]) -> _Pages:
     """Return the pages without running lines; a page that has no others keeps them."""
     dropped = {id(line) for line in running}
     pages: _Pages = []
@@ -105,16 +104,18 @@ def _has_text(page: Sequence[Line]) -> bool:
     return any(character.isalnum() for line in page for character in line.text)
 
 
-def _no_text(file: PdfFile, garbled: set[int]) -> UnreadableFile:
-    count = len(file.pages)
+def _no_text(rescued: Rescued) -> UnreadableFile:
+    count = len(rescued.file.pages)
     pages = "1 page" if count == 1 else f"{count} pages"
-    if garbled:
-        problem = f"its fonts do not tell which letters they show ({pages}): it needs OCR first"
-    elif file.pictures:
-        problem = f"a scan without text ({pages}): it needs OCR first"
+    advice = _NOTHING_FOUND if rescued.tried else _NEEDS_OCR
+    if rescued.garbled:
+        problem = f"its fonts do not tell which letters they show ({pages}): {advice}"
+    elif rescued.file.pictures:
+        problem = f"a scan without text ({pages}): {advice}"
     else:
         problem = f"no text on its {pages}; if people see some there, it needs OCR first"
-    return UnreadableFile("no_text", problem)
+        return UnreadableFile("no_text", problem)
+    return UnreadableFile("needs_ocr", problem)
 
 
 def _without_contents_lists(pages: _Pages) -> tuple[_Pages, list[int]]:
@@ -183,22 +184,40 @@ def _largest_size(page: Sequence[Line]) -> float:
     return max((line.size for line in page if len(line.text) > 1), default=0.0)
 
 
-def _warnings(
-    file: PdfFile, garbled: set[int], without_text: Sequence[int], characters: int
-) -> tuple[str, ...]:
+def _warnings(rescued: Rescued, without_text: Sequence[int], characters: int) -> tuple[str, ...]:
+    file = rescued.file
+    advice = "OCR found nothing" if rescued.tried else "they need OCR"
+    by_ocr = [i + 1 for i, engine in sorted(file.engines.items()) if engine.startswith("tesseract")]
     scans = [number for number in without_text if number - 1 in file.pictures]
     damaged = [index + 1 for index in file.damaged]
-    unreadable = [index + 1 for index in sorted(garbled)]
+    unreadable = [index + 1 for index in sorted(rescued.garbled)]
+    broken = [index + 1 for index in sorted(file.broken) if index not in rescued.garbled]
     warnings: list[str] = []
+    if by_ocr:
+        warnings.append(f"the text of pages {_ranges(by_ocr)} was recognised from pictures")
     if scans:
-        warnings.append(f"pictures without text on pages {_ranges(scans)}: they need OCR")
+        warnings.append(f"pictures without text on pages {_ranges(scans)}: {advice}")
     if unreadable:
-        warnings.append(f"fonts without letters on pages {_ranges(unreadable)}: they need OCR")
+        warnings.append(f"fonts without letters on pages {_ranges(unreadable)}: {advice}")
+    if broken:
+        warnings.append(f"characters are missing on pages {_ranges(broken)}: no engine knows them")
     if damaged:
         warnings.append(f"pages {_ranges(damaged)} are damaged and were not read")
     if characters < _SPARSE * len(file.pages):
         warnings.append(f"only {characters} characters in all: look at the file")
     return tuple(warnings)
+
+
+def _engines(file: PdfFile) -> tuple[str, tuple[str, ...]]:
+    """Return what read the file, in words, and what read each page."""
+    by_page = tuple(file.engines.get(i, ENGINE) for i in range(len(file.pages)))
+    if len(set(by_page)) == 1:
+        return by_page[0], by_page
+    parts = [ENGINE]
+    for engine in dict.fromkeys(file.engines.values()):
+        numbers = [i + 1 for i, name in enumerate(by_page) if name == engine]
+        parts.append(f"{engine} (pages {_ranges(numbers)})")
+    return "; ".join(parts), by_page
 
 
 def _left_out(

@@ -1,6 +1,6 @@
 """What PDFium gives of a whole file: the lines of its pages, its bookmarks and properties."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,10 +10,14 @@ import pypdfium2.raw as pdfium_c
 from graph.errors import UnreadableFile
 from graph.fold import fold
 from ingestion.bookmarks import Bookmark, read_bookmarks
+from ingestion.pdf_fallback import read_whole
 from ingestion.pdf_page import Line, read_lines
 
 ENGINE = f"pypdfium2 {pdfium.PYPDFIUM_INFO.version}"
 
+_PICTURE_FILTER = b"/JBIG2Decode"
+_LEAST_COVERED, _LEAST_COVERED_ALONE = 0.3, 0.1
+"""Share of a page that a picture must cover to be taken for a scan: beside some text, and alone."""
 _FULL_PAGE = 200
 """Characters above which nobody asks whether a page is a picture."""
 
@@ -27,6 +31,12 @@ class PdfFile:
     """Indexes of pages with hardly any text, or none, that hold pictures."""
     damaged: tuple[int, ...]
     """Indexes of pages that cannot be loaded."""
+    broken: frozenset[int]
+    """Indexes of pages with too many broken characters, or with type but no characters."""
+    scans: frozenset[int]
+    """Indexes of pages whose pictures cover so much that they may show the text."""
+    engines: Mapping[int, str]
+    """What read the pages that PDFium could not, with its version."""
     bookmarks: list[Bookmark]
     properties: dict[str, str]
     """Such as "title" and "creationdate"."""
@@ -35,30 +45,75 @@ class PdfFile:
 def read_pdf(data: bytes) -> PdfFile:
     """Read everything that is needed, and close the file.
 
+    A file that PDFium cannot open is given to the other engines.
+
     Raises:
         UnreadableFile: "encrypted", "broken" or "empty" (no pages).
     """
-    document = _open(data)
+    _refuse_packed_content(data)
     try:
-        pages: list[list[Line]] = []
-        pictures: set[int] = set()
-        damaged: list[int] = []
-        for index in range(len(document)):
-            try:
-                page = document[index]
-            except pdfium.PdfiumError:
-                damaged.append(index)
-                pages.append([])
-                continue
-            lines = read_lines(page, index)
-            if _is_sparse(lines) and _has_pictures(page):
-                pictures.add(index)
-            page.close()  # at once, or memory grows with the number of pages
-            pages.append(lines)
-        bookmarks, properties = read_bookmarks(document), _properties(document)
-        return PdfFile(pages, frozenset(pictures), tuple(damaged), bookmarks, properties)
+        document = _open(data)
+    except UnreadableFile as error:
+        whole = read_whole(data) if error.status == "broken" else None
+        if whole is None:
+            raise
+        pages, engine = whole
+        none = frozenset[int]()
+        return PdfFile(
+            pages, none, (), none, none, dict.fromkeys(range(len(pages)), engine), [], {}
+        )
+    try:
+        return _read(document)
     finally:
         document.close()
+
+
+def _read(document: pdfium.PdfDocument) -> PdfFile:
+    pages: list[list[Line]] = []
+    pictures: set[int] = set()
+    scans: set[int] = set()
+    damaged: list[int] = []
+    broken: set[int] = set()
+    for index in range(len(document)):
+        try:
+            page = document[index]
+        except pdfium.PdfiumError:
+            damaged.append(index)
+            pages.append([])
+            continue
+        lines, is_broken = read_lines(page, index)
+        if is_broken or (not lines and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_TEXT)):
+            broken.add(index)
+        if _is_sparse(lines) and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_IMAGE):
+            pictures.add(index)
+            if _covered(page) >= (_LEAST_COVERED if lines else _LEAST_COVERED_ALONE):
+                scans.add(index)
+        page.close()  # at once, or memory grows with the number of pages
+        pages.append(lines)
+    return PdfFile(
+        pages=pages,
+        pictures=frozenset(pictures),
+        damaged=tuple(damaged),
+        broken=frozenset(broken),
+        scans=frozenset(scans),
+        engines={},
+        bookmarks=read_bookmarks(document),
+        properties=_properties(document),
+    )
+
+
+def _refuse_packed_content(data: bytes) -> None:
+    """Refuse a file in which what is no picture is packed as one, to unfold without end."""
+    at = data.find(_PICTURE_FILTER)
+    while at >= 0:
+        head = data[max(0, data.rfind(b"obj", 0, at)) : data.find(b"stream", at)]
+        if b"/W" not in head:  # each picture states its width
+            raise UnreadableFile(
+                "broken",
+                "the content of its pages is packed as pictures are, which no honest program "
+                "does; save the file anew",
+            )
+        at = data.find(_PICTURE_FILTER, at + 1)
 
 
 _REFUSALS = {
@@ -83,9 +138,22 @@ def _is_sparse(lines: Sequence[Line]) -> bool:
     return sum(len(line.text) for line in lines) < _FULL_PAGE
 
 
-def _has_pictures(page: pdfium.PdfPage) -> bool:
-    pictures = cast("Iterator[object]", page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE]))
-    return next(pictures, None) is not None
+def _has_objects(page: pdfium.PdfPage, kind: int) -> bool:
+    found = cast("Iterator[object]", page.get_objects(filter=[kind]))
+    return next(found, None) is not None
+
+
+def _covered(page: pdfium.PdfPage) -> float:
+    """Return the share of the page that its largest picture covers."""
+    width, height = page.get_size()
+    pictures = cast(
+        "Iterator[pdfium.PdfObject]", page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE])
+    )
+    areas = [
+        abs((right - left) * (top - bottom))
+        for left, bottom, right, top in (picture.get_bounds() for picture in pictures)
+    ]
+    return max(areas, default=0.0) / max(1.0, width * height)
 
 
 def _properties(document: pdfium.PdfDocument) -> dict[str, str]:

@@ -10,6 +10,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from graph.fold import fold
+from ingestion.garbled import is_broken
 
 JOINED_HYPHEN = "\ufffe"
 """What PDFium writes where it took a hyphen away at a line end and joined the two lines."""
@@ -45,8 +46,10 @@ class Line:
     """`top` as a share of the page's height, in [0, 1]."""
 
 
-def read_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
+def read_lines(page: pdfium.PdfPage, number: int) -> tuple[list[Line], bool]:
     """Return the lines of a page that are not blank, in PDFium's reading order.
+
+    The second value tells whether too many of the characters are broken.
 
     Args:
         page: An open page.
@@ -54,7 +57,9 @@ def read_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
     """
     text_page = page.get_textpage()
     try:
-        return _lines(text_page, _Frame(*(page.get_cropbox() or _LETTER)), number)
+        text = text_page.get_text_range()
+        frame = _Frame(*(page.get_cropbox() or _LETTER))
+        return _lines(text_page, text, frame, number), is_broken(text)
     finally:
         text_page.close()
 
@@ -93,8 +98,7 @@ class _Glyph:
     turns: int
 
 
-def _lines(text_page: pdfium.PdfTextPage, frame: _Frame, number: int) -> list[Line]:
-    text = text_page.get_text_range()
+def _lines(text_page: pdfium.PdfTextPage, text: str, frame: _Frame, number: int) -> list[Line]:
     lines: list[Line] = []
     at = 0
     for match in [*_LINE_ENDS.finditer(text), None]:

@@ -60,7 +60,7 @@ def main() -> None:
 def read_here(path: Path, limits: ReadLimits) -> ParsedDocument | UnreadableFile:
     """Read a file in this process; what goes wrong is returned, not raised."""
     try:
-        return parse(_bytes(path, limits), path.name)
+        return parse(_bytes(path, limits), path.name, limits.seconds)
     except UnreadableFile as error:
         return error
     except FileNotFoundError:

@@ -1,5 +1,6 @@
 """Files on which readers fail, from public test suites; they lie beside the repository."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,14 +33,11 @@ def read(reader: Reader, number: int) -> ParsedDocument:
     ("number", "status"),
     [
         (1, "encrypted"),
-        (3, "no_text"),
         (5, "empty"),
         (7, "no_text"),
-        (8, "no_text"),
-        (10, "no_text"),
         (31, "no_text"),
-        (38, "broken"),
         (40, "broken"),
+        (43, "broken"),
         (53, "encrypted"),
         (54, "broken"),
         (65, "no_text"),
@@ -162,3 +160,13 @@ def test_heads_and_feet_of_words_pages_are_no_text(reader: Reader) -> None:
 
     assert "body text on page 2" in text
     assert "HEADER" not in text
+
+
+@pytest.mark.parametrize("number", [3, 8, 10])
+def test_a_scan_is_recognised_or_named_as_one_that_needs_ocr(reader: Reader, number: int) -> None:
+    if shutil.which("tesseract") is None:
+        with pytest.raises(UnreadableFile) as raised:
+            read(reader, number)
+        assert raised.value.status == "needs_ocr"
+    else:
+        assert "tesseract" in read(reader, number).engine

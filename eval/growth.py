@@ -16,7 +16,7 @@ from eval.corpus import Codes, Corpus, Similarity, top
 from router.fuse import reciprocal_rank
 from router.guided import PRIOR_WEIGHT
 from router.prior import FLOOR
-from router.route import COSINE_SHARPNESS, NEIGHBOURS
+from router.route import COSINE_SHARPNESS, MIXED_SHARPNESS, NEIGHBOURS
 from router.systems import TOP_SCOPES
 
 K = 10
@@ -79,10 +79,10 @@ def soft_scoped(view: View, k: int) -> Codes:
 
 def guided(view: View, k: int) -> Codes:
     """Let likely scopes lift their chunks a little: the vector part of the default system."""
-    priors = np.full(int(view.scope_of.max()) + 1, np.log(FLOOR))
-    for scope, probability in _votes(view).items():
-        priors[scope] = np.log(probability + FLOOR)
-    lifted = view.similarity + PRIOR_WEIGHT * priors[view.scope_of]
+    best = np.full(int(view.scope_of.max()) + 1, -np.inf)
+    np.maximum.at(best, view.scope_of, view.similarity)
+    shares = np.exp(MIXED_SHARPNESS * (best - best.max()))
+    lifted = view.similarity + PRIOR_WEIGHT * np.log(shares / shares.sum() + FLOOR)[view.scope_of]
     return top(lifted.astype(np.float32), k)
 
 

@@ -15,12 +15,9 @@ from router.addresses import Address
 from router.fuse import mixed, ordered
 from router.prior import log_prior
 from router.references import EACH, HEAD, interleaved, weighed
-from router.retrieve import Clock, Guidance, Routed, check, embed_only
+from router.retrieve import Clock, Guidance, Routed, check, embed_only, length
 from router.route import MIXED_SHARPNESS, shares
 from router.understand import understand
-
-DEPTH = 50
-"""Of each list, at least: the candidates that vote for the scopes."""
 
 PRIOR_WEIGHT = 0.04
 """Of the log probability of a candidate's scope, beside a cosine."""
@@ -125,7 +122,7 @@ def _candidates(routed: Routed, guidance: Guidance, k: int, store: Store) -> Seq
     where = guidance.narrowed(routed.query.filter)
     request = SearchRequest(
         where,
-        max(DEPTH, 2 * k),
+        length(k),
         routed.vector,
         text=routed.query.text,
         addresses=guidance.addresses,

@@ -28,15 +28,13 @@ from graph.model import Filter, SearchRequest, Vector
 from graph.server import local
 from graph.server.options import Connection, ServerOptions
 from graph.store import EmbedderInfo, GraphStore
+from router.retrieve import LIST_LENGTH as LENGTH
 
 SIZES = (1_000, 10_000, 50_000, 200_000)
 PEERS_AT = 50_000
 """The size at which other systems search, too."""
 
 K = 10
-LENGTH = 30
-"""Of a list whose first ten are taken, as in `router.retrieve`."""
-
 QUESTIONS = 200
 
 SETTLE_SECONDS = 30

@@ -87,7 +87,8 @@ def _listen(host: str, port: int) -> socket.socket:
     name = host.strip("[]")
     try:
         family = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # Only with the protocol named does asyncio send small pieces at once (TCP_NODELAY).
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((name, port))
     except OSError as error:
@@ -98,12 +99,23 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def _warm_up(app: "App") -> None:
+    """Answer one question, so that the first caller does not wait for caches and imports."""
+    from agents import soft_scoped
+    from agents.answering import ask
+    from agents.context import Context
+
+    context = Context(system=app.system("guided"), embedder=app.embedder)
+    ask(soft_scoped.build(), "What is the purpose of this document?", context)
+
+
 def _serve(app: "App", options: "HttpOptions", listening: socket.socket) -> None:
     import uvicorn
 
     from app.http import logs
     from app.http.api import create_api
 
+    _warm_up(app)
     logs.configure()
     config = uvicorn.Config(
         create_api(app, options),

@@ -7,6 +7,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, cast
 
 from agents.answer import Answered
+from agents.context import Context
 from agents.question import names_edition
 from agents.state import ANSWER, RANKING, Draft
 from app.http.backend import Backend
@@ -67,8 +68,6 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
         ModelError: The chat model failed.
         StoreError: The graph cannot be searched.
     """
-    from agents.context import Context
-
     where = _filter(request, caller)
     named = request.edition or request.year or request.as_of or names_edition(request.query)
     where = replace(where, current_only=where.current_only or not (request.all_editions or named))
@@ -187,7 +186,7 @@ def _check_found(backend: Backend, ranking: Ranking) -> None:
     )
 
 
-def _run(backend: Backend, question: str, context: Any, stop: Event) -> Generator[Step]:
+def _run(backend: Backend, question: str, context: Context, stop: Event) -> Generator[Step]:
     """Run the machine, and turn what its nodes add into steps."""
     from app.http.stopping import StopsChatModel
 
@@ -198,7 +197,7 @@ def _run(backend: Backend, question: str, context: Any, stop: Event) -> Generato
         {"question": question},
         {"callbacks": [StopsChatModel(stop)]},
         context=context,
-        stream_mode=["updates", "messages"],
+        stream_mode=["updates"] if context.chat is None else ["updates", "messages"],
     )
     with closing(cast("Generator[tuple[str, Any]]", parts)) as running:
         for mode, part in running:

@@ -5,6 +5,7 @@ same upload again changes nothing that is there.
 """
 
 import re
+import time
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -31,6 +32,8 @@ _KEPT = 1_000
 """Jobs whose status can be asked for; older ones are forgotten."""
 _WAITING = 100
 """Uploads that may wait; each is a file on the disk."""
+_LEFT_SECONDS = 24 * 3600
+"""Age of a file that no server still waits to ingest."""
 _NAMES_OF_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.I)
 
 
@@ -80,7 +83,10 @@ class Jobs:
         self._worker: ThreadPoolExecutor | None = None
 
     def start(self) -> None:
-        """Be ready for uploads."""
+        """Be ready for uploads, and delete files that a killed server left behind."""
+        for left in self._folder.glob("arriving/*"):
+            if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
+                left.unlink(missing_ok=True)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="ingest")
 
     def stop(self) -> None:

@@ -21,7 +21,7 @@ class Message(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    role: Annotated[str, Field(max_length=40)]
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Annotated[str, Field(max_length=1_000_000)] | list[TextPart] | None = None
 
     @property
@@ -56,7 +56,14 @@ class ChatRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     model: Annotated[Name, Field(examples=["milepost"])]
-    messages: Annotated[list[Message], Field(min_length=1, max_length=1000)]
+    messages: Annotated[
+        list[Message],
+        Field(
+            min_length=1,
+            max_length=1000,
+            json_schema_extra={"contains": {"properties": {"role": {"const": "user"}}}},
+        ),
+    ]
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: Annotated[int | None, Field(ge=1, le=1, description="One answer only.")] = None

@@ -67,6 +67,8 @@ class RequestLog:
         caller = scope["state"].get("caller")
         status = exchange.status or 499
         self._metrics.request(scope["method"], route, status, seconds)
+        if status == 200 and route.startswith("/health"):
+            return  # asked every few seconds, and nothing to tell
         log.info(
             "request",
             method=scope["method"],

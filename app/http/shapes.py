@@ -42,7 +42,14 @@ class Narrowing(BaseModel):
 class SearchRequest(Narrowing):
     """A question, and where to look."""
 
-    query: Annotated[str, Field(max_length=MAX_QUESTION, examples=["who may ask for revocation"])]
+    query: Annotated[
+        str,
+        Field(
+            max_length=MAX_QUESTION,
+            examples=["who may ask for revocation"],
+            json_schema_extra={"minLength": 1, "pattern": r"[\p{L}\p{N}]"},  # as `asks` has it
+        ),
+    ]
     system: Annotated[
         Name | None, Field(description="A retrieval system of /v1/models; unset, the default one.")
     ] = None

@@ -1,5 +1,6 @@
 """Uploads, their jobs, and removal."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,6 +155,16 @@ def test_an_upload_may_be_longer_than_json_but_not_without_end(app: App) -> None
 
     assert large.status_code == 202
     assert larger.status_code == 413
+
+
+def test_what_a_killed_server_left_behind_is_deleted_after_a_day(app: App) -> None:
+    arriving = app.settings.data_dir / "uploads" / "arriving"
+    arriving.mkdir(parents=True)
+    for name, age in (("old", 90_000), ("new", 3600)):
+        (arriving / name).write_bytes(b"x")
+        os.utime(arriving / name, (time.time() - age,) * 2)
+    with serving(app):
+        assert [path.name for path in files(app)] == ["new"]
 
 
 def test_a_lost_graph_fails_the_job_with_what_to_do(loader: TestClient, app: App) -> None:

@@ -129,7 +129,7 @@ class Endless(GenericFakeChatModel):
             self.ended.set()
 
 
-def post(path: str, body: dict[str, object]) -> dict[str, Any]:
+def post(path: str) -> dict[str, Any]:
     return {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -144,6 +144,22 @@ def post(path: str, body: dict[str, object]) -> dict[str, Any]:
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
     }
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(app: App) -> None:
+    api = create_api(app, HttpOptions(client_seconds=0.05))
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    anyio.run(api, post("/ask"), receive, send)
+
+    assert sent[0]["status"] == 408
 
 
 class Visitor:
@@ -183,7 +199,7 @@ def visit(
 
     async def run() -> None:
         with anyio.fail_after(20):
-            await api(post(path, body), visitor.receive, visitor.send)
+            await api(post(path), visitor.receive, visitor.send)
 
     anyio.run(run)
     return chat
@@ -236,7 +252,7 @@ def test_a_client_that_leaves_before_its_answer_ends_the_chat_models_reply(
         with anyio.fail_after(20):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(leave)
-                await api(post(path, body), visitor.receive, visitor.send)
+                await api(post(path), visitor.receive, visitor.send)
 
     anyio.run(run)
 

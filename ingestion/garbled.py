@@ -25,7 +25,10 @@ _NOT_TOLD_BY = str.maketrans("", "", " \t.\u2026_-\u2013\u2014")
 """Spaces, and signs that fill lines of contents lists and forms."""
 
 
-_BROKEN = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f\ufff0-\uffff]|\\(cid:\\d+\\)")
+_BROKEN = re.compile(
+    "[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f\ufff0-\uffff]"
+    "|\\(cid:\\d+\\)|(?:/[a-zA-Z]{1,5}\\d{1,5}){3}"  # names of glyphs
+)
 _BULLET = re.compile("^\\s*[\ue000-\uf8ff](?=\\s)", re.MULTILINE)
 """Symbols before the items of a list; nobody misses them."""
 _FEWEST_BROKEN, _MOST_BROKEN = 5, 0.03

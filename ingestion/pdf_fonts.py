@@ -5,9 +5,10 @@ nothing beside it. What a document sets so again and again without text below it
 captions) is no heading.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -26,6 +27,8 @@ _WIDEST_STEP = 2.0
 """From one baseline to the next inside a heading, in sizes of its type."""
 _OFF_CENTRE = 12.0
 _WIDER = 1.4
+_NEAR = 4.0
+"""Sizes of type within which two lines side by side belong together."""
 _LEAST_INDENT = 40.0
 _MOST_BOLD = 0.4
 """Share of characters in bold above which bold marks nothing."""
@@ -34,6 +37,9 @@ _SHORTEST_TEXT, _MOST_EMPTY = 40, 0.5
 _MOST_OF_TEXT = 0.25
 """Share of the document's lines that headings may take up."""
 _DEEPEST = 4
+_COUNTED = re.compile(r"(?P<number>\d{1,2}) (?P<title>[A-Z].*)")
+_MOST_COUNTED = 0.6
+"""Share of the headings that must begin with a counted number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,21 @@ def headings_by_type(
     if len(runs) < _FEWEST or taken > len(lines) * _MOST_OF_TEXT:
         return ()
     levels = _levels(runs)
-    return tuple(_heading(lines, starts, run, levels[run.style]) for run in runs)
+    found = [_heading(lines, starts, run, levels[run.style]) for run in runs]
+    return _with_counted_numbers(found)
+
+
+def _with_counted_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
+    """Take "2 Bar" for number and title where most of the headings count on so."""
+    matches = [None if h.number else _COUNTED.fullmatch(h.title) for h in headings]
+    values = [int(match["number"]) for match in matches if match]
+    rising = sum(after - before in (0, 1) for before, after in pairwise(values))
+    if len(values) < max(3, len(headings) * _MOST_COUNTED) or rising < (len(values) - 1) * 0.8:
+        return tuple(headings)
+    return tuple(
+        replace(heading, number=match["number"], title=match["title"]) if match else heading
+        for heading, match in zip(headings, matches, strict=True)
+    )
 
 
 def _candidates(lines: Sequence[Line], usual: float) -> Iterator[tuple[int, _Style]]:
@@ -85,7 +105,7 @@ def _candidates(lines: Sequence[Line], usual: float) -> Iterator[tuple[int, _Sty
     centres = _centres(lines)
     beside = _lines_with_neighbours(lines)
     for i, line in enumerate(lines):
-        if i in beside or len(line.text) > _LONGEST:
+        if i in beside or line.table is not None or len(line.text) > _LONGEST:
             continue
         if line.size >= usual * _LARGER:
             yield i, _Style(line.size, "large")
@@ -116,14 +136,23 @@ def _is_centred(line: Line, centres: dict[int, tuple[float, float]]) -> bool:
 
 
 def _lines_with_neighbours(lines: Sequence[Line]) -> set[int]:
-    """Return the indexes of lines that others stand right beside: cells of tables, forms."""
+    """Return the indexes of lines that others stand right beside: cells of tables, forms.
+
+    The names of columns stand beside each other in the same type, however far apart.
+    """
+    rows: defaultdict[int, list[list[int]]] = defaultdict(list)
+    for i in sorted(range(len(lines)), key=lambda i: (lines[i].page, lines[i].top)):
+        on_page = rows[lines[i].page]
+        if on_page and lines[i].top - lines[on_page[-1][0]].top <= _SAME_BASELINE:
+            on_page[-1].append(i)
+        else:
+            on_page.append([i])
     found: set[int] = set()
-    order = sorted(range(len(lines)), key=lambda i: (lines[i].page, lines[i].top))
-    for a, b in pairwise(order):
-        same_page = lines[a].page == lines[b].page
-        if same_page and abs(lines[a].top - lines[b].top) <= _SAME_BASELINE:
-            left, right = sorted((lines[a], lines[b]), key=lambda line: line.left)
-            if right.left - left.right < 4 * left.size:  # else it is another column
+    for row in (row for on_page in rows.values() for row in on_page):
+        for a, b in pairwise(sorted(row, key=lambda i: lines[i].left)):
+            left, right = lines[a], lines[b]
+            alike = left.starts_bold == right.starts_bold and _alike(left.size, right.size)
+            if (alike and left.starts_bold) or right.left - left.right < _NEAR * left.size:
                 found |= {a, b}
     return found
 
@@ -164,7 +193,7 @@ def _fits(lines: Sequence[Line], run: _Run, title: str | None) -> bool:
     text = _text(lines, run)
     count = run.last - run.first + 1
     most = _MOST_CAPITAL_LINES if run.style.kind == "capitals" else _MOST_LINES
-    if count > most or len(text) > 2 * _LONGEST or text == title:
+    if count > most or len(text) > 2 * _LONGEST or (text == title and not text[0].isdigit()):
         return False
     squeezed = text.replace(" ", "")
     if len(squeezed) < 3 or sum(map(str.isalpha, squeezed)) < len(squeezed) * _FEWEST_LETTERS:

@@ -17,6 +17,8 @@ _MOST_GARBLED = 0.6
 """Share of garbled pages above which those too short to tell are so, too."""
 _MORE_LETTERS = 3
 """How many times more letters OCR must find than the page has as text, such as a stamp."""
+_AS_MANY = 0.8
+"""The same for a page with broken characters."""
 _SHARE_OF_TIME = 0.7
 """Of the time for the whole file, what OCR may take."""
 
@@ -46,7 +48,7 @@ def rescue(file: PdfFile, data: bytes, seconds: float) -> Rescued:
         better = reread(data, suspects, file.pages.__getitem__)
         file = _with_pages(file, {i: (page.lines, page.engine) for i, page in better.items()})
         garbled = _garbled_pages(file)
-    missing = sorted((file.scans | garbled) - file.engines.keys())
+    missing = sorted((file.scans | file.broken | garbled) - file.engines.keys())
     command = tesseract() if missing else None
     if command is None:
         return Rescued(file, frozenset(garbled), tried=False)
@@ -55,10 +57,14 @@ def rescue(file: PdfFile, data: bytes, seconds: float) -> Rescued:
     kept = {
         i: (lines, engine)
         for i, lines in found.items()
-        if i in garbled or _letters(lines) >= _MORE_LETTERS * _letters(file.pages[i])
+        if i in garbled or _letters(lines) >= _letters(file.pages[i]) * _wanted(file, i)
     }
     file = _with_pages(file, kept)
     return Rescued(file, frozenset(garbled - kept.keys()), tried=True)
+
+
+def _wanted(file: PdfFile, index: int) -> float:
+    return _AS_MANY if index in file.broken else _MORE_LETTERS
 
 
 def _garbled_pages(file: PdfFile) -> set[int]:

@@ -8,7 +8,6 @@ done                    the end
 error                   the end, too, where it fails after the first event
 """
 
-import json
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, Literal
 
@@ -134,5 +133,5 @@ def described() -> dict[str, Any]:
     example = encode(TokenEvent(text="Logs are kept for three years [Source 1]."))
     return {
         "schema": {"type": "string", "description": __doc__},
-        "example": json.loads(json.dumps(example)),
+        "example": example,
     }

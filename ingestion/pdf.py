@@ -24,6 +24,7 @@ from ingestion.pdf_fonts import headings_by_type
 from ingestion.pdf_page import Line
 from ingestion.pdf_rescue import Rescued, rescue
 from ingestion.running_lines import PAGE_NUMBER, running_lines
+from ingestion.wrapped_titles import with_wrapped_lines
 
 _DIGITS = re.compile(r"\d+")
 _MOST_EXAMPLES = 5
@@ -82,7 +83,7 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
         page_engines=page_engines,
         pages_without_text=without_text,
         warnings=_warnings(rescued, without_text, len(composed.text)),
-        left_out=_left_out(running, contents_pages, had_numbers),
+        left_out=_left_out(running, contents_pages, had_numbers, file.hidden),
     )
 
 
@@ -144,7 +145,8 @@ def _headings(
         for line, start in zip(lines, composed.line_starts, strict=True)
         if line.starts_bold or line.size > usual * _LARGER
     }
-    numbered = find_headings(composed.text, emphasised)
+    found = find_headings(composed.text, emphasised)
+    numbered = with_wrapped_lines(found, lines, composed.line_starts, usual)
     printed = printed_headings(bookmarks, lines, composed.line_starts)
     if len(printed) < 2 or len(printed) < len(bookmarks) * _FEWEST_PRINTED:
         return numbered or headings_by_type(lines, composed.line_starts, usual, title)
@@ -221,7 +223,10 @@ def _engines(file: PdfFile) -> tuple[str, tuple[str, ...]]:
 
 
 def _left_out(
-    running: Sequence[Line], contents_pages: Sequence[int], had_numbers: bool
+    running: Sequence[Line],
+    contents_pages: Sequence[int],
+    had_numbers: bool,
+    hidden: Set[int],
 ) -> tuple[str, ...]:
     left_out: list[str] = []
     if running:
@@ -231,6 +236,9 @@ def _left_out(
         left_out.append(f"contents lists on pages {_ranges(contents_pages)}")
     if had_numbers:
         left_out.append("the numbers of the lines")
+    if hidden:
+        pages = _ranges(sorted(index + 1 for index in hidden))
+        left_out.append(f"text that nobody can see on pages {pages}")
     return tuple(left_out)
 
 

@@ -35,6 +35,8 @@ class PdfFile:
     """Indexes of pages with too many broken characters, or with type but no characters."""
     scans: frozenset[int]
     """Indexes of pages whose pictures cover so much that they may show the text."""
+    hidden: frozenset[int]
+    """Indexes of pages on which text that is not painted was left out."""
     engines: Mapping[int, str]
     """What read the pages that PDFium could not, with its version."""
     bookmarks: list[Bookmark]
@@ -60,7 +62,7 @@ def read_pdf(data: bytes) -> PdfFile:
         pages, engine = whole
         none = frozenset[int]()
         return PdfFile(
-            pages, none, (), none, none, dict.fromkeys(range(len(pages)), engine), [], {}
+            pages, none, (), none, none, none, dict.fromkeys(range(len(pages)), engine), [], {}
         )
     try:
         return _read(document)
@@ -74,6 +76,7 @@ def _read(document: pdfium.PdfDocument) -> PdfFile:
     scans: set[int] = set()
     damaged: list[int] = []
     broken: set[int] = set()
+    hidden: set[int] = set()
     for index in range(len(document)):
         try:
             page = document[index]
@@ -82,7 +85,12 @@ def _read(document: pdfium.PdfDocument) -> PdfFile:
             pages.append([])
             continue
         lines, is_broken = read_lines(page, index)
-        if is_broken or (not lines and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_TEXT)):
+        if any(line.hidden for line in lines) and _covered(page) < _LEAST_COVERED:
+            hidden.add(index)  # else it is what OCR found in the picture above it
+            lines = [line for line in lines if not line.hidden]
+        if is_broken or (
+            not lines and index not in hidden and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_TEXT)
+        ):
             broken.add(index)
         if _is_sparse(lines) and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_IMAGE):
             pictures.add(index)
@@ -96,6 +104,7 @@ def _read(document: pdfium.PdfDocument) -> PdfFile:
         damaged=tuple(damaged),
         broken=frozenset(broken),
         scans=frozenset(scans),
+        hidden=frozenset(hidden),
         engines={},
         bookmarks=read_bookmarks(document),
         properties=_properties(document),

@@ -44,6 +44,8 @@ class Line:
     ends_bold: bool
     place: float
     """`top` as a share of the page's height, in [0, 1]."""
+    hidden: bool = False
+    """Whether it is in the mode that paints nothing (PDF 32000-1, table 106)."""
 
 
 def read_lines(page: pdfium.PdfPage, number: int) -> tuple[list[Line], bool]:
@@ -119,6 +121,7 @@ def _lines(text_page: pdfium.PdfTextPage, text: str, frame: _Frame, number: int)
                     starts_bold=first.bold,
                     ends_bold=last.bold,
                     place=min(1.0, max(0.0, first.baseline / frame.height(first.turns))),
+                    hidden=_is_hidden(text_page, at + len(raw) - len(raw.lstrip())),
                 )
             )
         at = match.end() if match else end
@@ -148,6 +151,14 @@ def _glyph(text_page: pdfium.PdfTextPage, frame: _Frame, text_index: int) -> _Gl
         bold=_is_bold(raw, index),
         turns=turns,
     )
+
+
+def _is_hidden(text_page: pdfium.PdfTextPage, text_index: int) -> bool:
+    raw = cast("Any", text_page.raw)
+    index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(raw, text_index)
+    text_object = pdfium_c.FPDFText_GetTextObject(raw, index)
+    mode = pdfium_c.FPDFTextObj_GetTextRenderMode(text_object) if text_object else None
+    return mode == pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE
 
 
 def _is_bold(text_page: Any, index: int) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from graph.errors import UnreadableFile
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
+from ingestion.sections import build_sections
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "hardfiles"
 
@@ -170,3 +171,37 @@ def test_a_scan_is_recognised_or_named_as_one_that_needs_ocr(reader: Reader, num
         assert raised.value.status == "needs_ocr"
     else:
         assert "tesseract" in read(reader, number).engine
+
+
+def test_a_line_that_nobody_can_see_is_left_out_and_named(reader: Reader) -> None:
+    parsed = read(reader, 12)
+
+    assert parsed.text == "Visible heading line"
+    assert "nobody can see" in parsed.left_out[0]
+
+
+def test_a_wrapped_chapter_title_is_one_heading(reader: Reader) -> None:
+    titles = [h.title for h in read(reader, 27).headings if h.number == "Chapter 1"]
+
+    assert titles == ["Securing and protecting IBM DB2 data"]
+
+
+def test_headings_of_the_same_name_are_sections_of_their_own(reader: Reader) -> None:
+    parsed = read(reader, 30)
+    spans = build_sections(parsed, "document", "Title")
+
+    assert [h.number for h in parsed.headings] == [str(n) for n in range(1, 10)]
+    assert len({span.section.id for span in spans}) == len(spans)
+
+
+def test_content_that_only_another_engine_reads_is_read(reader: Reader) -> None:
+    parsed = read(reader, 38)
+
+    assert parsed.text == "Hello PDF-world!"
+    assert parsed.engine.startswith("pdfplumber ")
+
+
+def test_no_mark_of_an_unmapped_glyph_is_stored(reader: Reader) -> None:
+    assert "(cid:" not in read(reader, 19).text
+    assert "(cid:" not in read(reader, 27).text
+    assert "/g115" not in read(reader, 27).text

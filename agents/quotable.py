@@ -7,6 +7,7 @@ with the words that introduce its list: alone, neither says what it is about.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from agents.sentences import Sentence, one_line, split_sentences, strip_marker
 from graph.model import Hit
@@ -163,6 +164,7 @@ def _is_whole(sentence: Sentence) -> bool:
     return (ended or sentence.in_list) and not bare[:1].islower()
 
 
+@lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
     """Take off the commonest English endings; both sides of a comparison lose the same ones."""
     word = word.removesuffix("'s").removesuffix("’s")  # noqa: RUF001 (a typographic apostrophe)

@@ -144,8 +144,12 @@ def server_options(settings: Settings) -> ServerOptions:
 
 
 @contextmanager
-def open_store(settings: Settings) -> Generator[GraphStore]:
+def open_store(settings: Settings, *, retry_seconds: float = 30) -> Generator[GraphStore]:
     """Open the graph that the settings name, and close it at the end.
+
+    Args:
+        settings: From `app.settings.load`.
+        retry_seconds: How long a lost connection is tried again.
 
     Raises:
         StoreUnavailable: No Neo4j answers; the message says how to start one.
@@ -157,14 +161,20 @@ def open_store(settings: Settings) -> Generator[GraphStore]:
     if connection is None:
         raise StoreUnavailable("No Neo4j is running. Start it with `milepost db start`.")
     auth = (connection.username, connection.password)
-    with GraphStore(connection.uri, auth, database=settings.neo4j_database) as store:
+    with GraphStore(
+        connection.uri, auth, database=settings.neo4j_database, retry_seconds=retry_seconds
+    ) as store:
         store.check_server()  # at once, where other calls go on trying for a while
         yield store
 
 
 @contextmanager
 def open_app(
-    settings: Settings, *, migrate: bool = False, notify: Callable[[str], None] | None = None
+    settings: Settings,
+    *,
+    migrate: bool = False,
+    notify: Callable[[str], None] | None = None,
+    retry_seconds: float = 30,
 ) -> Generator[App]:
     """Open graph and embedder, check that they fit, and close them at the end.
 
@@ -172,6 +182,7 @@ def open_app(
         settings: From `app.settings.load`.
         migrate: Whether to bring the schema up to date first, as commands that write do.
         notify: Told in one line what is being waited for; None prints it to standard error.
+        retry_seconds: How long a lost connection is tried again.
 
     Raises:
         StoreUnavailable: No Neo4j answers.
@@ -181,7 +192,7 @@ def open_app(
     from agents.memory import RememberingEmbedder
     from ingestion.embed import load_embedder
 
-    with open_store(settings) as store:
+    with open_store(settings, retry_seconds=retry_seconds) as store:
         embedder = RememberingEmbedder(
             load_embedder(settings.embedder, settings.cache_dir, notify or _say)
         )

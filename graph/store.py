@@ -385,12 +385,14 @@ class GraphStore:
             with self._driver.session(
                 database=self._database, default_access_mode=READ_ACCESS
             ) as session:
-                return session.run(statement, values).data()
+                return [dict(row) for row in session.run(statement, values)]
         except (Neo4jError, DriverError) as error:
             if not error.is_retryable():
                 with wrapped(self._uri):
                     raise
-        return self._transaction(READ_ACCESS, lambda tx: tx.run(statement, values).data())
+        return self._transaction(
+            READ_ACCESS, lambda tx: [dict(row) for row in tx.run(statement, values)]
+        )
 
     def _write(
         self, statement: LiteralString, parameters: Mapping[str, object]

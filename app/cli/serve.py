@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from app.wiring import App
 
 MEGABYTE = 1_000_000
+RETRY_SECONDS = 3.0
+"""A caller waits no longer than that for a graph that is away; it is told when to try again."""
 
 
 def serve(
@@ -61,7 +63,10 @@ def serve(
     check_origins(options.cors_origins)
     chosen = settings.load()
     _check_host(host, KeyFile(chosen.data_dir))
-    with _listen(host, port) as listening, wiring.open_app(chosen, migrate=True) as app:
+    with (
+        _listen(host, port) as listening,
+        wiring.open_app(chosen, migrate=True, retry_seconds=RETRY_SECONDS) as app,
+    ):
         _serve(app, options, listening)
 
 

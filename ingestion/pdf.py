@@ -20,7 +20,7 @@ from ingestion.media import PDF
 from ingestion.paragraphs import Composed, compose
 from ingestion.parsed import Heading, ParsedDocument
 from ingestion.pdf_file import ENGINE, PdfFile, read_pdf
-from ingestion.pdf_fonts import headings_by_type
+from ingestion.pdf_fonts import below_type, headings_by_type
 from ingestion.pdf_page import Line
 from ingestion.pdf_rescue import Rescued, rescue
 from ingestion.running_lines import PAGE_NUMBER, running_lines
@@ -34,6 +34,8 @@ _FEWEST_PRINTED = 0.5
 """Share of bookmarks that must be found in the text, or none of them is trusted."""
 _LARGER = 1.08
 _GOOD_SHARE = 0.15
+_FEW_NUMBERED = 5
+"""Numbered headings up to which type is asked, too: they may be those of a part or a quotation."""
 _NEEDS_OCR = "it needs OCR; install tesseract and ingest again, or fetch a copy with text"
 _NOTHING_FOUND = "it needs OCR, and tesseract found no text; fetch a better copy"
 _TITLE_SIZE = 1.15
@@ -149,7 +151,10 @@ def _headings(
     numbered = with_wrapped_lines(found, lines, composed.line_starts, usual)
     printed = printed_headings(bookmarks, lines, composed.line_starts)
     if len(printed) < 2 or len(printed) < len(bookmarks) * _FEWEST_PRINTED:
-        return numbered or headings_by_type(lines, composed.line_starts, usual, title)
+        if len(numbered) > _FEW_NUMBERED:
+            return numbered
+        typed = headings_by_type(lines, composed.line_starts, usual, title)
+        return below_type(typed, numbered)
     return merge_headings(nested_by_number(with_bare_numbers(printed)), numbered)
 
 

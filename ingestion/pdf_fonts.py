@@ -86,6 +86,23 @@ def headings_by_type(
     return _with_counted_numbers(found)
 
 
+def below_type(typed: Sequence[Heading], numbered: Sequence[Heading]) -> tuple[Heading, ...]:
+    """Put numbered headings below those found by type, where type finds more of them.
+
+    Where it does not, the numbered ones stand alone, as they say more about the outline.
+    """
+    if len(typed) <= len(numbered):
+        return tuple(numbered)
+    deepest = max(heading.level for heading in typed)
+    lower = [replace(heading, level=heading.level + deepest) for heading in numbered]
+    kept: list[Heading] = []
+    for heading in sorted([*typed, *lower], key=lambda h: (h.start, -h.level)):
+        if kept and heading.start < kept[-1].end:
+            continue
+        kept.append(heading)
+    return tuple(kept)
+
+
 def _with_counted_numbers(headings: Sequence[Heading]) -> tuple[Heading, ...]:
     """Take "2 Bar" for number and title where most of the headings count on so."""
     matches = [None if h.number else _COUNTED.fullmatch(h.title) for h in headings]

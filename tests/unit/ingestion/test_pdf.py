@@ -268,3 +268,29 @@ def test_cells_of_a_table_and_stressed_sentences_are_no_headings() -> None:
     parsed = parse_pdf(write_pdf([Page([*rows, *sentence, *flowing([LONG] * 9, top=200)])]))
 
     assert parsed.headings == ()
+
+
+def test_a_few_numbered_lines_do_not_hide_the_headings_of_the_document() -> None:
+    lines = [
+        Put("Determination", 72, 765, 30),
+        Put("Determination of a Case", 72, 770, 24),
+        Put("FINDINGS", 72, 740, 16),
+        *flowing([LONG] * 5, top=715),
+        Put("Article 2. SERVICE", 72, 640),
+        *flowing([LONG] * 5, top=620),
+        Put("Article 3. PAYMENT", 72, 545),
+        *flowing([LONG] * 5, top=525),
+        Put("ANALYSIS", 72, 450, 16),
+        *flowing([LONG] * 5, top=425),
+        Put("DECISION", 72, 350, 16),
+        *flowing([LONG] * 5, top=325),
+    ]
+    parsed = parse_pdf(write_pdf([Page(lines)]))
+
+    assert [(h.level, h.number, h.title) for h in parsed.headings] == [
+        (1, None, "FINDINGS"),
+        (2, "Article 2", "SERVICE"),
+        (2, "Article 3", "PAYMENT"),
+        (1, None, "ANALYSIS"),
+        (1, None, "DECISION"),
+    ]

@@ -85,6 +85,8 @@ def _typical_leading(pages: Sequence[Sequence[Line]]) -> float:
 
 def _gap(before: Line, line: Line, neighbours: Sequence[Line], leading: float) -> str:
     """Return what parts two lines: nothing, a space, a line end or an empty line."""
+    if before.table is not None or line.table is not None:
+        return "\n" if before.table == line.table else "\n\n"
     same_type = before.ends_bold == line.starts_bold and _alike(before.size, line.size)
     # The text of a definition hangs below a term that stands to the left of it,
     # and the second line of a heading below its title, behind the number.

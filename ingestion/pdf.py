@@ -1,8 +1,10 @@
 """Reads PDF files: text with pages, headings from bookmarks or from numbers."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from itertools import dropwhile, takewhile
 
 from graph.errors import UnreadableFile
@@ -18,11 +20,13 @@ from ingestion.hyphens import Vocabulary
 from ingestion.line_numbers import without_line_numbers
 from ingestion.media import PDF
 from ingestion.paragraphs import Composed, compose
-from ingestion.parsed import Heading, ParsedDocument
+from ingestion.parsed import Heading, ParsedDocument, Table
 from ingestion.pdf_file import ENGINE, PdfFile, read_pdf
 from ingestion.pdf_fonts import below_type, headings_by_type
+from ingestion.pdf_layout import in_reading_order
 from ingestion.pdf_page import Line
 from ingestion.pdf_rescue import Rescued, rescue
+from ingestion.pdf_tables import mark_tables, table_spans
 from ingestion.running_lines import PAGE_NUMBER, running_lines
 from ingestion.wrapped_titles import with_wrapped_lines
 
@@ -62,21 +66,24 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
     """
     rescued = rescue(read_pdf(data), data, seconds)
     file, garbled = rescued.file, rescued.garbled
+    file = replace(file, pages=[in_reading_order(page) for page in file.pages])
     running = running_lines(file.pages)
     pages, had_numbers = without_line_numbers(_content(file, running, garbled))
     without_text = tuple(number for number, page in enumerate(pages, 1) if not _has_text(page))
     if len(without_text) == len(pages):
         raise _no_text(rescued)
     pages, contents_pages = _without_contents_lists(pages)
+    headers = mark_tables(pages)
     _mend_hyphens(pages)
     composed = compose(pages)
     lines = [line for page in pages for line in page]
+    tables = table_spans(lines, composed.line_starts, headers)
     printed_title = _printed_title(pages)
     engine, page_engines = _engines(file)
     return ParsedDocument(
         text=composed.text,
         page_starts=composed.page_starts,
-        headings=_headings(file.bookmarks, lines, composed, printed_title),
+        headings=_outside(tables, _headings(file.bookmarks, lines, composed, printed_title)),
         title=file.properties.get("title"),
         printed_title=printed_title,
         metadata=file.properties,
@@ -86,6 +93,7 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
         pages_without_text=without_text,
         warnings=_warnings(rescued, without_text, len(composed.text)),
         left_out=_left_out(running, contents_pages, had_numbers, file.hidden),
+        tables=tables,
     )
 
 
@@ -127,6 +135,8 @@ def _without_contents_lists(pages: _Pages) -> tuple[_Pages, list[int]]:
     dropped = contents_lines([line.text for line in lines], len(pages))
     listed = {id(lines[i]) for i in dropped}
     kept = [[line for line in page if id(line) not in listed] for page in pages]
+    if not any(map(_has_text, kept)):  # a file with nothing else: that is its content
+        return pages, []
     return kept, sorted({lines[i].page + 1 for i in dropped})
 
 
@@ -156,6 +166,17 @@ def _headings(
         typed = headings_by_type(lines, composed.line_starts, usual, title)
         return below_type(typed, numbered)
     return merge_headings(nested_by_number(with_bare_numbers(printed)), numbered)
+
+
+def _outside(tables: Sequence[Table], headings: Sequence[Heading]) -> tuple[Heading, ...]:
+    """Return the headings that are no rows of tables."""
+    starts = [table.start for table in tables]
+
+    def is_row(heading: Heading) -> bool:
+        i = bisect_right(starts, heading.start) - 1
+        return i >= 0 and heading.start < tables[i].end
+
+    return tuple(heading for heading in headings if not is_row(heading))
 
 
 def _usual_size(lines: Sequence[Line]) -> float:

@@ -19,6 +19,18 @@ _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(rb"bold|black|heavy", re.IGNORECASE)
 _LETTER = (0.0, 0.0, 612.0, 792.0)
+_BLANKS = re.compile(r"\s+")
+_WIDE = 0.9
+"""Width of a gap that parts two cells, in heights of the type; justified text has narrower ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a line, with wide gaps on its sides."""
+
+    text: str
+    left: float
+    right: float
 
 
 @dataclass(slots=True)
@@ -46,6 +58,10 @@ class Line:
     """`top` as a share of the page's height, in [0, 1]."""
     hidden: bool = False
     """Whether it is in the mode that paints nothing (PDF 32000-1, table 106)."""
+    cells: tuple[Cell, ...] = ()
+    """What wide gaps part the line into; empty where there is none."""
+    table: int | None = None
+    """Number of the table that has the line as one of its rows."""
 
 
 def read_lines(page: pdfium.PdfPage, number: int) -> tuple[list[Line], bool]:
@@ -107,8 +123,9 @@ def _lines(text_page: pdfium.PdfTextPage, text: str, frame: _Frame, number: int)
         end = match.start() if match else len(text)
         raw = text[at:end]
         if folded := _fold_line(raw):
-            first = _glyph(text_page, frame, at + len(raw) - len(raw.lstrip()))
-            last = _glyph(text_page, frame, at + len(raw.rstrip()) - 1)
+            span = (at + len(raw) - len(raw.lstrip()), at + len(raw.rstrip()))
+            first = _glyph(text_page, frame, span[0])
+            last = _glyph(text_page, frame, span[1] - 1)
             lines.append(
                 Line(
                     page=number,
@@ -122,10 +139,50 @@ def _lines(text_page: pdfium.PdfTextPage, text: str, frame: _Frame, number: int)
                     ends_bold=last.bold,
                     place=min(1.0, max(0.0, first.baseline / frame.height(first.turns))),
                     hidden=_is_hidden(text_page, at + len(raw) - len(raw.lstrip())),
+                    cells=_cells(text_page, text, span, frame, first),
                 )
             )
         at = match.end() if match else end
     return lines
+
+
+def _cells(
+    text_page: pdfium.PdfTextPage, text: str, span: tuple[int, int], frame: _Frame, first: _Glyph
+) -> tuple[Cell, ...]:
+    """Return the parts of the line text[span[0]:span[1]]; empty where it has no wide gap."""
+    if not _has_wide_gap(text_page, span, frame, first):
+        return ()
+    cells: list[Cell] = []
+    start, left = span[0], first.left
+    for blank in [*_BLANKS.finditer(text, *span), None]:
+        end = blank.start() if blank else span[1]
+        before = _glyph_box(text_page, frame, end - 1, first.turns)
+        after = _glyph_box(text_page, frame, blank.end(), first.turns) if blank else None
+        if after is None or after[0] - before[1] > _WIDE * first.size:
+            cells.append(Cell(_fold_line(text[start:end]), left, before[1]))
+            if blank and after:
+                start, left = blank.end(), after[0]
+    cells = [cell for cell in cells if cell.text]
+    return tuple(cells) if len(cells) > 1 else ()
+
+
+def _has_wide_gap(
+    text_page: pdfium.PdfTextPage, span: tuple[int, int], frame: _Frame, first: _Glyph
+) -> bool:
+    """Tell by the rectangles that PDFium makes of a line, which are fewer than its characters."""
+    raw = cast("Any", text_page.raw)
+    index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(raw, span[0])
+    before: float | None = None
+    left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+    for i in range(pdfium_c.FPDFText_CountRects(raw, index, span[1] - span[0])):
+        pdfium_c.FPDFText_GetRect(raw, i, left, top, right, bottom)
+        start, _ = frame.turned(left.value, bottom.value, first.turns)
+        end, _ = frame.turned(right.value, top.value, first.turns)
+        start, end = min(start, end), max(start, end)
+        if before is not None and start - before > _WIDE * first.size:
+            return True
+        before = end
+    return False
 
 
 def _fold_line(raw: str) -> str:
@@ -138,19 +195,29 @@ def _fold_line(raw: str) -> str:
 def _glyph(text_page: pdfium.PdfTextPage, frame: _Frame, text_index: int) -> _Glyph:
     raw = cast("Any", text_page.raw)
     index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(raw, text_index)
-    box = pdfium_c.FS_RECTF()
-    pdfium_c.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box))
     turns = -round(pdfium_c.FPDFText_GetCharAngle(raw, index) / (math.pi / 2)) % 4  # clockwise
-    left, low = frame.turned(box.left, box.bottom, turns)
-    right, high = frame.turned(box.right, box.top, turns)
+    left, right, high, low = _glyph_box(text_page, frame, text_index, turns)
     return _Glyph(
-        left=min(left, right),
-        right=max(left, right),
-        baseline=max(low, high),
-        size=abs(high - low),
+        left=left,
+        right=right,
+        baseline=low,
+        size=low - high,
         bold=_is_bold(raw, index),
         turns=turns,
     )
+
+
+def _glyph_box(
+    text_page: pdfium.PdfTextPage, frame: _Frame, text_index: int, turns: int
+) -> tuple[float, float, float, float]:
+    """Return left and right edge, top and baseline."""
+    raw = cast("Any", text_page.raw)
+    index = pdfium_c.FPDFText_GetCharIndexFromTextIndex(raw, text_index)
+    box = pdfium_c.FS_RECTF()
+    pdfium_c.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box))
+    left, low = frame.turned(box.left, box.bottom, turns)
+    right, high = frame.turned(box.right, box.top, turns)
+    return min(left, right), max(left, right), min(low, high), max(low, high)
 
 
 def _is_hidden(text_page: pdfium.PdfTextPage, text_index: int) -> bool:

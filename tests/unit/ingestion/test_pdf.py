@@ -294,3 +294,11 @@ def test_a_few_numbered_lines_do_not_hide_the_headings_of_the_document() -> None
         (1, None, "ANALYSIS"),
         (1, None, "DECISION"),
     ]
+
+
+def test_a_file_that_is_nothing_but_a_contents_list_keeps_it() -> None:
+    entries = [f"{i}. Title of the chapter {'.' * 20} {i * 7}" for i in range(1, 9)]
+    parsed = parse_pdf(write_pdf([Page(flowing(entries))]))
+
+    assert "8. Title of the chapter" in parsed.text
+    assert parsed.headings == ()

@@ -4,6 +4,7 @@ Deleted and hidden text, instructions of fields, comments and generated contents
 out; of alternatives (a text box for new and for old programs) only the first is read.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ _THROUGH = {
 }  # fmt: skip
 """Elements that only wrap text."""
 _BLANKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n"}
+_LETTER_CODE = re.compile("[0-9A-Ea-e][0-9A-Fa-f]{3}")
+"""Of a symbol; those from F000 on are pictures of a symbol font."""
 _OFF = ("0", "false", "off", "none")
 
 
@@ -143,8 +146,7 @@ class Walker:
             return "-"
         if kind == "sym":
             code = attribute(element, "char") or ""
-            is_letter = len(code) == 4 and code[0].lower() not in "f"
-            return chr(int(code, 16)) if is_letter and code.isalnum() else ""
+            return chr(int(code, 16)) if _LETTER_CODE.fullmatch(code) else ""
         if kind in ("footnoteReference", "endnoteReference"):
             return self._cite(f"{kind[0]}{attribute(element, 'id')}")
         return ""
@@ -247,7 +249,7 @@ def _cells(row: Element) -> Iterator[tuple[Element, int]]:
         kind = name(element)
         if kind == "tc":
             span = attribute(child(element, "tcPr", "gridSpan"), "val") or "1"
-            yield element, min(int(span), 63) if span.isdigit() else 1
+            yield element, min(int(span), 63) if span.isdecimal() else 1
         elif kind in ("sdt", "sdtContent", "ins", "customXml"):
             yield from _cells(element)
 

@@ -14,6 +14,8 @@ from ingestion.xml_tree import Element, attribute, child, name, parse_xml
 _HEADING_NAME = re.compile(r"heading (\d)$", re.IGNORECASE)
 _DEEPEST_STYLE = 20
 _PLACEHOLDER = re.compile(r"%(\d)")
+_MOST_LETTERS = 26 * 5
+"""Numbers above are written as figures: Word repeats the letter, "zzzzz" and on."""
 _ORDINALS = ("th", "st", "nd", "rd")
 
 
@@ -65,7 +67,7 @@ class Styles:
             numbers = child(properties, "numPr")
             list_id = attribute(child(numbers, "numId"), "val") or list_id
             depth = attribute(child(numbers, "ilvl"), "val")
-            list_level = int(depth) if depth and depth.isdigit() else list_level
+            list_level = int(depth) if depth and depth.isdecimal() else list_level
         return Style(label, level, list_id, list_level)
 
     def _chain(self, style_id: str | None) -> Iterator[Element]:
@@ -81,7 +83,7 @@ class Styles:
 def outline_level(properties: Element | None, inherited: int | None) -> int | None:
     """Return the outline level that paragraph properties set (17.3.1.20), else the inherited."""
     value = attribute(child(properties, "outlineLvl"), "val")
-    if value is None or not value.isdigit():
+    if value is None or not value.isdecimal():
         return inherited
     return int(value) + 1 if int(value) < 9 else None  # 9 means: text
 
@@ -123,7 +125,7 @@ class Lists:
                 self._add_list(element)
         self._levels = {key: _levels(element) for key, element in definitions.items()}
         self._style_levels = {
-            (key, attribute(child(level, "pStyle"), "val")): int(attribute(level, "ilvl") or 0)
+            (key, attribute(child(level, "pStyle"), "val")): _depth(level)
             for key, element in definitions.items()
             for level in element
             if name(level) == "lvl"
@@ -139,7 +141,7 @@ class Lists:
             return None
         abstract = self._abstract[list_id]
         depth = attribute(child(numbers, "ilvl"), "val")
-        if depth and depth.isdigit():
+        if depth and depth.isdecimal():
             level = int(depth)
         else:
             style_id = attribute(child(paragraph, "pPr", "pStyle"), "val")
@@ -151,8 +153,8 @@ class Lists:
         self._abstract[list_id] = attribute(child(element, "abstractNumId"), "val")
         for override in element:
             start = attribute(child(override, "startOverride"), "val")
-            if start and start.isdigit():
-                self._starts[list_id, int(attribute(override, "ilvl") or 0)] = int(start)
+            if start and start.isdecimal():
+                self._starts[list_id, _depth(override)] = int(start)
 
     def _count(self, list_id: str, abstract: str | None, level: int) -> str:
         levels = self._levels.get(abstract, {})
@@ -177,24 +179,29 @@ class Lists:
         return _PLACEHOLDER.sub(number, definition.text).strip()
 
 
+def _depth(element: Element) -> int:
+    depth = attribute(element, "ilvl") or ""
+    return int(depth) if depth.isdecimal() else 0
+
+
 def _levels(definition: Element) -> dict[int, _Level]:
     levels: dict[int, _Level] = {}
     for element in definition:
         depth = attribute(element, "ilvl") or ""
-        if name(element) != "lvl" or not depth.isdigit():
+        if name(element) != "lvl" or not depth.isdecimal():
             continue
         start = attribute(child(element, "start"), "val") or "1"
         levels[int(depth)] = _Level(
             form=attribute(child(element, "numFmt"), "val") or "decimal",
             text=attribute(child(element, "lvlText"), "val") or "",
-            start=int(start) if start.isdigit() else 1,
+            start=int(start) if start.isdecimal() else 1,
         )
     return levels
 
 
 def _written(number: int, form: str) -> str:
     """Write a number as numFmt (17.18.59) says; other forms than these few as figures."""
-    if form in ("upperLetter", "lowerLetter") and number > 0:
+    if form in ("upperLetter", "lowerLetter") and 0 < number <= _MOST_LETTERS:
         letters = chr(ord("A") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letters if form == "upperLetter" else letters.lower()
     if form in ("upperRoman", "lowerRoman"):

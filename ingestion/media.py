@@ -3,7 +3,7 @@
 import re
 from io import BytesIO
 from pathlib import PurePath
-from zipfile import ZipFile, is_zipfile
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from graph.errors import UnreadableFile
 
@@ -34,6 +34,7 @@ _OTHERS = (
 )
 _ENCRYPTED_OFFICE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+_DAMAGED_ZIP = "a damaged zip archive or document; fetch the file again"
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<\?xml\s")
 
 
@@ -72,12 +73,16 @@ def media_type(data: bytes, name: str) -> str:
 
 def _is_word(data: bytes) -> bool:
     """Tell a Word document from other archives by its parts, whatever its name."""
-    with ZipFile(BytesIO(data)) as archive:
-        return any(name.lower().lstrip("/").startswith("word/") for name in archive.namelist())
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            names = archive.namelist()
+    except (BadZipFile, NotImplementedError, ValueError, OSError) as error:
+        raise UnreadableFile("broken", f"{_DAMAGED_ZIP} ({error})") from error
+    return any(name.lower().lstrip("/").startswith("word/") for name in names)
 
 
 def _refuse_damaged_or_locked(data: bytes) -> None:
     if data.startswith(b"PK\x03\x04") and not is_zipfile(BytesIO(data)):
-        raise UnreadableFile("broken", "a damaged zip archive or document; fetch the file again")
+        raise UnreadableFile("broken", _DAMAGED_ZIP)
     if data.startswith(b"\xd0\xcf\x11\xe0") and _ENCRYPTED_OFFICE in data:
         raise UnreadableFile("encrypted", "the document needs a password; save a copy without one")

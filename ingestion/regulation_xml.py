@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from graph.errors import UnreadableFile
 from graph.fold import fold
 from ingestion.builder import TextBuilder
+from ingestion.decode import decode
 from ingestion.media import XML
 from ingestion.parsed import ParsedDocument
 from ingestion.xml_tree import PARSER, Element, attribute, child, name, parse_xml
 
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _UNNUMBERED = re.compile(r"[ph]\d+")
 """Parts of a label that number what bears no number of its own."""
 _CONTAINERS = {"content", "subpart", "subjectGroup", "part"}
@@ -39,7 +41,7 @@ def parse_regulation(data: bytes) -> ParsedDocument:
     Raises:
         UnreadableFile: "broken", "unsupported" (declares entities) or "no_text".
     """
-    root = parse_xml(data)
+    root, encoding_warnings = _root(data)
     builder = TextBuilder()
     left_out: tuple[str, ...] = ()
     part = child(root, "part")
@@ -65,9 +67,23 @@ def parse_regulation(data: bytes) -> ParsedDocument:
         metadata=metadata,
         media_type=XML,
         engine=PARSER,
+        warnings=encoding_warnings,
         left_out=left_out,
         tables=tuple(builder.tables),
     )
+
+
+def _root(data: bytes) -> tuple[Element, tuple[str, ...]]:
+    """Parse the XML; where its bytes are not in the encoding that it declares, in the true one."""
+    try:
+        return parse_xml(data), ()
+    except UnreadableFile as error:
+        if error.status != "broken":
+            raise
+        decoded = decode(data, "utf-8")
+        if not decoded.warnings:
+            raise
+        return parse_xml(_DECLARATION.sub("", decoded.text).encode()), decoded.warnings
 
 
 def citation(label: str) -> str | None:

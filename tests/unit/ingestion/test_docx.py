@@ -154,3 +154,18 @@ def test_a_document_with_a_damaged_part_is_refused_as_broken(part: str) -> None:
         parse_docx(write_docx(paragraph("Text."), others={part: "<a><b>"}))
 
     assert raised.value.status == "broken"
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "\u00b2", "99999999999"])
+def test_numbers_that_are_none_stop_nobody(value: str) -> None:
+    numbering = (
+        f'<w:numbering xmlns:w="{W}"><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="{value}">'
+        f'<w:start w:val="{value}"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1"/></w:lvl>'
+        f'<w:lvl w:ilvl="0"><w:start w:val="{value}"/><w:numFmt w:val="lowerLetter"/>'
+        '<w:lvlText w:val="%1"/></w:lvl></w:abstractNum><w:num w:numId="1">'
+        f'<w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="{value}"><w:startOverride '
+        f'w:val="{value}"/></w:lvlOverride></w:num></w:numbering>'
+    )
+    body = paragraph("Text.", list_id=1) + f'<w:p><w:r><w:sym w:char="{value}"/></w:r></w:p>'
+
+    assert "Text." in parse_docx(write_docx(body, others={"word/numbering.xml": numbering})).text

@@ -137,3 +137,11 @@ def test_xml_without_text_or_with_tricks_is_refused(xml: bytes, status: str) -> 
         parse(xml, "a.xml")
 
     assert raised.value.status == status
+
+
+def test_xml_that_lies_about_its_encoding_is_read_with_a_warning() -> None:
+    text = "Le propriétaire a été prévenu à l'été; où va-t-il? Là-bas, près du café. " * 3
+    parsed = parse(f'<?xml version="1.0" encoding="utf-8"?><a>{text}</a>'.encode("cp1252"), "a.xml")
+
+    assert "propriétaire" in parsed.text
+    assert "declared as utf-8" in parsed.warnings[0]

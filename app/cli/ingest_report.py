@@ -10,6 +10,9 @@ from ingestion.identity import uri_path
 from ingestion.report import totals
 from ingestion.report_page import remarks
 
+MANY_CHUNKS = 10_000
+"""Written in one run; from there on the vector index is worth building anew."""
+
 MOST_NAMED = 5
 """Gone documents that are named in the line that says how to remove them."""
 
@@ -56,6 +59,8 @@ def summary(run: "IngestRun") -> list[str]:
             f"Written: {counted(found.chunks, 'chunk')} in {counted(found.sections, 'section')}, "
             f"{pages}in {duration((ended - begun).total_seconds())}."
         )
+    if found.chunks >= MANY_CHUNKS:
+        lines.append("Searches are faster after a large load once you run: milepost schema reindex")
     if found.pages_without_text:
         lines.append(f"{counted(found.pages_without_text, 'page')} without text, not searchable.")
     if found.near_copies:

@@ -45,3 +45,26 @@ def migrate(json: options.Json = False) -> None:
         print_json({"applied": list(done)})
     else:
         console().print(f"Applied: {', '.join(done)}" if done else "The schema is up to date.")
+
+
+@app.command()
+def reindex(json: options.Json = False) -> None:
+    """Build the vector index anew, after a large load: searches are then many times as fast.
+
+    About a minute for 50,000 chunks; questions are refused until it is done.
+    """
+    import time
+
+    from app import settings, wiring
+    from app.cli.output import console, print_json
+
+    started = time.perf_counter()
+    with wiring.open_store(settings.load()) as store:
+        chunks = store.status().chunks
+        console().print(f"Indexing {chunks:,} chunks …") if not json else None
+        store.reindex()
+    seconds = round(time.perf_counter() - started, 1)
+    if json:
+        print_json({"chunks": chunks, "seconds": seconds})
+    else:
+        console().print(f"Done in {seconds:.0f} s.")

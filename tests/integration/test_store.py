@@ -13,7 +13,7 @@ from graph.errors import (
     StoreError,
     StoreUnavailable,
 )
-from graph.model import FileOutcome, IngestRun
+from graph.model import FileOutcome, Filter, IngestRun, SearchRequest
 from graph.store import EmbedderInfo, GraphStore
 from tests.fakes import HashingEmbedder
 from tests.graphs import make_document
@@ -206,3 +206,16 @@ def test_threads_that_write_the_same_documents_in_opposite_order_all_succeed(
     assert count(neo4j_driver, "(n:Chunk)") == 40
     assert count(neo4j_driver, "(n:Scope)") == 3
     assert count(neo4j_driver, "()-[:NEXT]->()") == 20
+
+
+def test_reindexing_finds_the_same_chunks_again(graph_store: GraphStore) -> None:
+    graph_store.write([make_document(f"d{n}", f"bridge rail {n}") for n in range(5)])
+    vector = HashingEmbedder().embed_query("bridge rail 3")
+    request = SearchRequest(Filter(), 5, vector)
+    before = graph_store.search(request)
+
+    graph_store.reindex()
+
+    assert graph_store.search(request) == before
+    states = {index["name"]: index["state"] for index in graph_store.status().indexes}
+    assert states["chunk_embedding"] == "ONLINE"

@@ -88,9 +88,7 @@ def _read(document: pdfium.PdfDocument) -> PdfFile:
         if any(line.hidden for line in lines) and _covered(page) < _LEAST_COVERED:
             hidden.add(index)  # else it is what OCR found in the picture above it
             lines = [line for line in lines if not line.hidden]
-        if is_broken or (
-            not lines and index not in hidden and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_TEXT)
-        ):
+        if is_broken or (not lines and index not in hidden and _shows_text(page)):
             broken.add(index)
         if _is_sparse(lines) and _has_objects(page, pdfium_c.FPDF_PAGEOBJ_IMAGE):
             pictures.add(index)
@@ -150,6 +148,15 @@ def _is_sparse(lines: Sequence[Line]) -> bool:
 def _has_objects(page: pdfium.PdfPage, kind: int) -> bool:
     found = cast("Iterator[object]", page.get_objects(filter=[kind]))
     return next(found, None) is not None
+
+
+def _shows_text(page: pdfium.PdfPage) -> bool:
+    """Tell whether the page has type on it; spaces, which many pages end with, have no height."""
+    texts = cast(
+        "Iterator[pdfium.PdfObject]", page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_TEXT])
+    )
+    boxes = (text.get_bounds() for text in texts)
+    return any(right - left > 1 and top - bottom > 1 for left, bottom, right, top in boxes)
 
 
 def _covered(page: pdfium.PdfPage) -> float:

@@ -51,6 +51,13 @@ def test_a_file_that_one_engine_cannot_open_is_given_to_the_next() -> None:
     assert read_whole(b"%PDF-1.4 rubbish") is None
 
 
+def test_a_page_of_spaces_is_blank_and_not_broken() -> None:
+    parsed = parse_pdf(write_pdf([Page(flowing([*TEXT, *TEXT])), Page([Put("   ", 72, 500)])]))
+
+    assert parsed.pages_without_text == (2,)
+    assert not [warning for warning in parsed.warnings if "missing" in warning]
+
+
 def test_what_read_each_page_is_recorded() -> None:
     parsed = parse_pdf(write_pdf([Page(flowing(TEXT)), Page(flowing(TEXT))]))
 

@@ -98,16 +98,18 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
 
 
 def _content(file: PdfFile, running: Sequence[Line], garbled: Set[int]) -> _Pages:
-    """Return the pages without running lines; a page that has no others keeps them."""
+    """Return the pages without running lines.
+
+    Pages with nothing else keep them if it is the first page, which may be a title, or if most
+    pages are so.
+    """
     dropped = {id(line) for line in running}
-    pages: _Pages = []
-    for index, page in enumerate(file.pages):
-        kept = [line for line in page if id(line) not in dropped]
-        if index in garbled:
-            kept = []
-        elif not kept and index not in file.pictures:
-            kept = [line for line in page if not PAGE_NUMBER.fullmatch(line.text)]
-        pages.append(kept)
+    readable = [[] if index in garbled else page for index, page in enumerate(file.pages)]
+    pages = [[line for line in page if id(line) not in dropped] for page in readable]
+    mostly_empty = sum(not page for page in pages) > len(pages) / 2
+    for index, page in enumerate(readable):
+        if not pages[index] and index not in file.pictures and (index == 0 or mostly_empty):
+            pages[index] = [line for line in page if not PAGE_NUMBER.fullmatch(line.text)]
     return pages
 
 

@@ -36,7 +36,11 @@ _SHORTEST_TEXT, _MOST_EMPTY = 40, 0.5
 """Characters below a heading, and the share of a style's headings that may have fewer."""
 _MOST_OF_TEXT = 0.25
 """Share of the document's lines that headings may take up."""
+_CELL = 30
+"""Characters from which on a line is no cell of a table."""
 _DEEPEST = 4
+_PAGE = re.compile(r"\bpage \d+\b", re.IGNORECASE)
+"""In a running head of a document with too few pages to tell it as one."""
 _COUNTED = re.compile(r"(?P<number>\d{1,2}) (?P<title>[A-Z].*)")
 _MOST_COUNTED = 0.6
 """Share of the headings that must begin with a counted number."""
@@ -169,8 +173,11 @@ def _lines_with_neighbours(lines: Sequence[Line]) -> set[int]:
         for a, b in pairwise(sorted(row, key=lambda i: lines[i].left)):
             left, right = lines[a], lines[b]
             alike = left.starts_bold == right.starts_bold and _alike(left.size, right.size)
-            if (alike and left.starts_bold) or right.left - left.right < _NEAR * left.size:
+            is_near = right.left - left.right < _NEAR * left.size
+            if alike and left.starts_bold:
                 found |= {a, b}
+            elif is_near:  # a long line is one of the next column's text
+                found |= {i for i, other in ((a, right), (b, left)) if len(other.text) < _CELL}
     return found
 
 
@@ -215,7 +222,13 @@ def _fits(lines: Sequence[Line], run: _Run, title: str | None) -> bool:
     squeezed = text.replace(" ", "")
     if len(squeezed) < 3 or sum(map(str.isalpha, squeezed)) < len(squeezed) * _FEWEST_LETTERS:
         return False
-    if text[0].islower() or text[0] in ",;)" or text[-1] in ".,;" or "@" in text:
+    if (
+        text[0].islower()
+        or text[0] in ",;)"
+        or text[-1] in ".,;"
+        or "@" in text
+        or _PAGE.search(text)
+    ):
         return False
     after = lines[run.last + 1] if run.last + 1 < len(lines) else None
     if after is not None and after.page == lines[run.last].page and after.text[0].islower():

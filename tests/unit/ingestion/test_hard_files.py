@@ -1,15 +1,19 @@
 """Files on which readers fail, from public test suites; they lie beside the repository."""
 
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from graph.errors import UnreadableFile
+from ingestion.chunk import chunk_document
+from ingestion.parse import parse
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
 from ingestion.sections import build_sections
+from tests.unit.ingestion.tokenizers import WordTokenizer
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "hardfiles"
 
@@ -205,3 +209,66 @@ def test_no_mark_of_an_unmapped_glyph_is_stored(reader: Reader) -> None:
     assert "(cid:" not in read(reader, 19).text
     assert "(cid:" not in read(reader, 27).text
     assert "/g115" not in read(reader, 27).text
+
+
+def test_columns_are_read_one_after_the_other(reader: Reader) -> None:
+    two, three = read(reader, 17).text, " ".join(read(reader, 18).text.split())
+
+    assert "Curabitur dictum gravida mauris. Nam arcu libero" in two
+    assert "which applies to all The Boeing Company Model 737" in three
+    assert "Federal Register / Vol. 85" not in three
+
+
+def test_headings_beside_another_column_are_found(reader: Reader) -> None:
+    titles = [h.title for h in read(reader, 18).headings]
+
+    assert "Airworthiness Directives; The Boeing Company Airplanes" in titles
+    assert "Related Service Information Under 1 CFR Part 51" in titles
+
+
+def test_rows_of_tables_stay_rows(reader: Reader) -> None:
+    states, ledger = read(reader, 20).text, read(reader, 22).text
+
+    assert "\nAlabama | 18,870 | 23,022 | 22,650 | " in states
+    assert "\nBAIN, J MATTHEW | DISTRICT DIRECTOR | 37,499.96\n" in ledger
+
+
+def test_each_chunk_of_a_table_over_16_pages_has_the_names_of_its_columns(reader: Reader) -> None:
+    parsed = read(reader, 23)
+    (table,) = parsed.tables
+    sections = build_sections(parsed, "document", "Title")
+    chunks = chunk_document(parsed, sections, "Title", WordTokenizer(max_tokens=250))
+    first, *rest = [c for c in chunks if table.start <= c.start < table.end]
+    names = "Notice Date | Effective | Received | Company | City | No. Of | Layoff/Closure"
+
+    assert names in first.text
+    assert {c.heading for c in rest} == {f"Title\n{names}"}
+
+
+def test_items_of_html_lists_keep_their_numbers_and_depth(reader: Reader) -> None:
+    text = read(reader, 61).text
+
+    assert "1. Step 1 text\n\nNote text\n\n2. Step 2 text" in text
+    assert "- Step instruction text\n\n  - Nested detail 1\n  - Nested detail 2" in text
+
+
+def test_pages_that_one_engine_does_not_see_are_counted(reader: Reader) -> None:
+    assert read(reader, 44).pages == 3
+
+
+def test_a_repeated_page_is_kept_with_its_number(reader: Reader) -> None:
+    parsed = read(reader, 32)
+
+    assert parsed.pages == 2
+    assert parsed.text.count("200 laptops") == 2
+
+
+def test_no_picture_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a file was fetched while a document was read")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    (path,) = FOLDER.glob("h52_*")
+
+    assert parse(path.read_bytes(), path.name).text

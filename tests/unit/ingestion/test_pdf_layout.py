@@ -135,3 +135,16 @@ def test_a_row_of_a_table_is_no_heading() -> None:
 
     assert len(parsed.tables) == 1
     assert parsed.headings == ()
+
+
+def test_a_heading_beside_the_next_columns_text_is_one() -> None:
+    names = ["Scope of Work and of Its Several Parts", "Measurement of What Has Been Placed"]
+    body = [p for row in columns([LEFT], [60], 10, 672) for p in row]
+    right = [p for row in columns([RIGHT], [290], 12, 700) for p in row]
+    heads = [Put(name, 60, y, 12, True) for name, y in zip(names, (700, 520), strict=True)]
+    more = [p for row in columns([LEFT], [60], 6, 500) for p in row]
+    right_more = [p for row in columns([RIGHT], [290], 8, 520) for p in row]
+    title = Put("Specifications of the Work", 60, 740, 24)
+    parsed = read([title, heads[0], *body, heads[1], *more, *right, *right_more])
+
+    assert [h.title for h in parsed.headings] == names

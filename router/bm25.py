@@ -32,8 +32,8 @@ class Bm25:
         """Return a score above 0 for each text that shares a word with the question, else 0.
 
         The package gives words that half the texts have a weight of 0, and those that most have a
-        small one, so a text can match and score 0; here every text that matches is above all that
-        do not.
+        small one, which is below 0 where most words are such. So a text can match and not score;
+        here every text that matches is above all that do not.
 
         Returns:
             Shape (n,).

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError, ModelError
+from graph.fold import fold
 from router.checkpoint import require_head, silence
 
 BATCH = 16
@@ -24,12 +25,13 @@ class CrossEncoderModel:
             ConfigurationError: The folder holds no such model.
         """
         require_head(folder, "ForSequenceClassification", SETTING)
+        from safetensors import SafetensorError
         from sentence_transformers import CrossEncoder
 
         silence()
         try:
             self._model: Any = CrossEncoder(str(folder), device="cpu", local_files_only=True)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ConfigurationError(
                 f"The folder {folder} holds no cross-encoder that sentence-transformers can load "
                 f"({error}). Give another with {SETTING}."
@@ -48,7 +50,8 @@ class CrossEncoderModel:
         """
         if not texts:
             return np.empty(0, np.float32)
-        pairs = [(question, text) for text in texts]
+        asked = fold(question)
+        pairs = [(asked, text) for text in texts]
         found = self._model.predict(pairs, batch_size=BATCH, show_progress_bar=False)
         scores = np.asarray(found, np.float32).reshape(len(texts))
         if not np.isfinite(scores).all():

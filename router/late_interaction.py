@@ -4,6 +4,7 @@ ColBERT, Khattab and Zaharia, SIGIR 2020.
 """
 
 import hashlib
+import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.errors import ConfigurationError
+from graph.errors import ConfigurationError, ModelError
+from graph.fold import fold
 from graph.model import Vectors
 from router.checkpoint import silence
+
+SETTING = "MILEPOST_LATE_INTERACTION_MODEL"
 
 MOST_BYTES = 512 * 1024**2
 """Token vectors that are remembered, in float16: some 4,000 passages of 160 word pieces."""
@@ -38,8 +42,9 @@ def maxsim(question: Vectors, passage: Vectors) -> float:
 class LateInteraction:
     """Scores passages with the token vectors of a sentence-transformers model.
 
-    A model trained for it (MultiVectorEncoder) is used as such; of any other encoder the vectors
-    of the word pieces are taken, special ones left out. Safe to use from several threads.
+    A model trained for it (MultiVectorEncoder, PyLate or Stanford's ColBERT) is used as such; of
+    any other encoder the vectors of the word pieces are taken, special ones left out. Safe to use
+    from several threads.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,15 +59,24 @@ class LateInteraction:
         self._lock = Lock()
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the question's score with each text, shape (n,)."""
-        (asked,) = self._encoder.encode([question], question=True)
+        """Return the question's score with each text, shape (n,).
+
+        Raises:
+            ModelError: A score is not finite.
+        """
+        (asked,) = self._encoder.encode([fold(question)], question=True)
         vectors = self._vectors(texts)
-        return np.array([maxsim(asked, one.astype(np.float32)) for one in vectors], np.float32)
+        scores = np.array([maxsim(asked, one.astype(np.float32)) for one in vectors], np.float32)
+        if not np.isfinite(scores).all():
+            raise ModelError("The model gave a token vector that is not finite. Use another.")
+        return scores
 
     def _vectors(self, texts: Sequence[str]) -> list[NDArray[np.float16]]:
         keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
         with self._lock:
             found = {key: self._known[key] for key in keys if key in self._known}
+            for key in found:
+                self._known.move_to_end(key)
         missing = {key: t for key, t in zip(keys, texts, strict=True) if key not in found}
         if missing:
             made = self._encoder.encode(list(missing.values()), question=False)
@@ -119,6 +133,7 @@ class _MultiVector:
 
 
 def _load(folder: Path) -> _Tokens | _MultiVector:
+    from safetensors import SafetensorError
     from sentence_transformers import MultiVectorEncoder, SentenceTransformer
 
     silence()
@@ -127,17 +142,31 @@ def _load(folder: Path) -> _Tokens | _MultiVector:
             return _MultiVector(
                 MultiVectorEncoder(str(folder), device="cpu", local_files_only=True)
             )
-        return _Tokens(SentenceTransformer(str(folder), device="cpu", local_files_only=True))
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        if not hasattr(model.tokenizer, "all_special_ids"):
+            raise ValueError("it has no vectors of tokens in their context")
+        return _Tokens(model)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise ConfigurationError(
             f"The folder {folder} holds no model that sentence-transformers can load ({error}). "
-            "Give another with MILEPOST_LATE_INTERACTION_MODEL."
+            f"Give another with {SETTING}."
         ) from error
 
 
 def _is_multi_vector(folder: Path) -> bool:
-    settings = folder / "config_sentence_transformers.json"
-    return settings.is_file() and "MultiVectorEncoder" in settings.read_text("utf-8")
+    """Tell a model of MultiVectorEncoder, PyLate or Stanford's ColBERT from any other.
+
+    An encoder for whole texts would be given a projection of chance by MultiVectorEncoder, and
+    those of ColBERT would lose theirs in SentenceTransformer.
+    """
+    kind = _read(folder / "config_sentence_transformers.json").get("model_type")
+    if kind is not None:
+        return kind in ("MultiVectorEncoder", "ColBERT")
+    return "HF_ColBERT" in (_read(folder / "config.json").get("architectures") or [])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
 def _unit(vectors: Vectors) -> Vectors:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError, ModelError
+from graph.fold import fold
 from router.checkpoint import require_head, silence
 
 BATCH = 32
@@ -24,24 +25,32 @@ class SparseModel:
             ConfigurationError: The folder holds no such model.
         """
         require_head(folder, "ForMaskedLM", SETTING)
+        from safetensors import SafetensorError
         from sentence_transformers import SparseEncoder
 
         silence()
         try:
             self._model = SparseEncoder(str(folder), device="cpu", local_files_only=True)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ConfigurationError(
                 f"The folder {folder} holds no SPLADE model that sentence-transformers can load "
                 f"({error}). Give another with {SETTING}."
             ) from error
 
     def index(self, texts: Sequence[str]) -> "SparseIndex":
-        """Encode all texts; minutes for tens of thousands."""
+        """Encode all texts; minutes for tens of thousands.
+
+        Raises:
+            ModelError: A weight is not finite.
+        """
+        if not texts:
+            # The model is the surest to know the size of its vocabulary.
+            return SparseIndex(self, self._encoded([""], question=False)[:0])
         return SparseIndex(self, self._encoded(texts, question=False))
 
     def question(self, text: str) -> Any:
         """Return a question's weights, a sparse matrix of shape (1, vocabulary)."""
-        return self._encoded([text], question=True)
+        return self._encoded([fold(text)], question=True)
 
     def _encoded(self, texts: Sequence[str], *, question: bool) -> Any:
         import scipy.sparse

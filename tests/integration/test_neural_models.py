@@ -1,12 +1,14 @@
 """The loading code for learned models, with tiny ones that are made and saved here."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from safetensors.torch import load_file, save_file
+from sentence_transformers import MultiVectorEncoder, SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding, Transformer
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
     BertConfig,
@@ -17,6 +19,7 @@ from transformers import (
 )
 
 from graph.errors import ConfigurationError, ModelError
+from router import late_interaction
 from router.cross_encoder import CrossEncoderModel
 from router.late_interaction import LateInteraction, maxsim
 from router.sparse import SparseModel
@@ -71,6 +74,23 @@ def test_a_sparse_model_scores_texts_by_weighted_words(tmp_path: Path) -> None:
     assert scores[1] == pytest.approx(float(expected.todense()[0, 0]), rel=1e-5)
 
 
+def test_a_sparse_index_without_texts_has_no_scores(tmp_path: Path) -> None:
+    model = SparseModel(save(BertForMaskedLM, tmp_path / "splade"))
+
+    assert model.index([]).scores("bridge").shape == (0,)
+
+
+def test_half_a_character_in_a_question_changes_nothing(tmp_path: Path) -> None:
+    sparse = SparseModel(save(BertForMaskedLM, tmp_path / "splade")).index(["bridge rail"])
+    late = LateInteraction(make_encoder(tmp_path))
+    cross = CrossEncoderModel(save(BertForSequenceClassification, tmp_path / "cross", num_labels=1))
+
+    assert sparse.scores("rail \ud800") == pytest.approx(sparse.scores("rail "))
+    for model in (late, cross):
+        broken, whole = (model.scores(q, ["bridge rail"]) for q in ("rail \ud800", "rail "))
+        assert broken == pytest.approx(whole)
+
+
 def test_a_cross_encoder_scores_pairs(tmp_path: Path) -> None:
     model = CrossEncoderModel(save(BertForSequenceClassification, tmp_path / "cross", num_labels=1))
 
@@ -115,6 +135,24 @@ def test_a_folder_without_model_says_which_setting_named_it(tmp_path: Path, load
         load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("load", "kind"),
+    [
+        (SparseModel, BertForMaskedLM),
+        (CrossEncoderModel, BertForSequenceClassification),
+        (LateInteraction, BertModel),
+    ],
+)
+def test_weights_that_were_cut_short_say_which_setting_named_them(
+    tmp_path: Path, load: type, kind: type
+) -> None:
+    folder = save(kind, tmp_path / "cut")
+    (folder / "model.safetensors").write_bytes(b"cut")
+
+    with pytest.raises(ConfigurationError, match="MILEPOST_"):
+        load(folder)
+
+
 def make_encoder(tmp_path: Path) -> Path:
     plain, folder = save(BertModel, tmp_path / "plain"), tmp_path / "encoder"
     transformer = Transformer(str(plain))
@@ -142,6 +180,22 @@ def test_token_vectors_are_made_once(tmp_path: Path) -> None:
     assert model.scores("bridge", ["pension", "rail post"]).tolist() == first[::-1].tolist()
 
 
+def test_the_texts_that_were_not_asked_for_longest_are_forgotten_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One word of 32 float16 numbers is 64 bytes: two texts fit.
+    monkeypatch.setattr(late_interaction, "MOST_BYTES", 128)
+    model = LateInteraction(make_encoder(tmp_path))
+    for text in ("bridge", "rail", "bridge", "post"):
+        model.scores("how", [text])
+
+    assert model._bytes == 128
+    model._encoder = OnlyQuestions(model._encoder)  # type: ignore[assignment]
+    model.scores("how", ["bridge", "post"])
+    with pytest.raises(AssertionError):
+        model.scores("how", ["rail"])
+
+
 class OnlyQuestions:
     def __init__(self, encoder: object) -> None:
         self.encoder = encoder
@@ -149,6 +203,51 @@ class OnlyQuestions:
     def encode(self, texts: list[str], *, question: bool) -> object:
         assert question
         return self.encoder.encode(texts, question=True)  # type: ignore[attr-defined]
+
+
+def test_a_token_vector_that_is_no_number_is_an_error(tmp_path: Path) -> None:
+    model = LateInteraction(make_encoder(tmp_path))
+    with torch.no_grad():
+        model._encoder._model[0].model.embeddings.LayerNorm.bias.fill_(float("nan"))
+
+    with pytest.raises(ModelError, match="not finite"):
+        model.scores("bridge", ["rail"])
+
+
+def test_a_model_trained_for_late_interaction_keeps_its_projection(tmp_path: Path) -> None:
+    plain, folder = save(BertModel, tmp_path / "plain"), tmp_path / "multi"
+    saved = MultiVectorEncoder(str(plain), device="cpu", local_files_only=True)
+    saved.save(str(folder))
+
+    model = LateInteraction(folder)
+
+    texts = ["bridge rail", "pension"]
+    expected = saved.similarity(saved.encode_query(["rail post"]), saved.encode_document(texts))
+    assert model.scores("rail post", texts) == pytest.approx(expected[0].numpy(), abs=5e-3)
+
+
+def test_the_projection_of_stanfords_colbert_is_used(tmp_path: Path) -> None:
+    folder = save(BertModel, tmp_path / "colbert")
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["HF_ColBERT"]}))
+    weights = {f"bert.{k}": v for k, v in load_file(folder / "model.safetensors").items()}
+    weights["linear.weight"] = torch.eye(16, 32)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+    model = LateInteraction(folder)
+
+    (vectors,) = model._encoder.encode(["bridge rail"], question=False)
+    assert vectors.shape[1] == 16
+
+
+def test_word_vectors_without_context_are_refused(tmp_path: Path) -> None:
+    save_tokenizer(tmp_path / "words")
+    tokenizer = Tokenizer.from_file(str(tmp_path / "words" / "tokenizer.json"))
+    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
+    model.save(str(tmp_path / "static"))
+
+    with pytest.raises(ConfigurationError, match="tokens in their context"):
+        LateInteraction(tmp_path / "static")
 
 
 def test_maxsim_sums_the_best_cosine_of_each_word() -> None:

@@ -15,6 +15,7 @@ from functools import cached_property
 from graph.model import Chunk, Section
 
 _WORD = re.compile(r"\w+")
+_SECTION_WORD = re.compile(r"^(?:section|sec\.?|§)\s*", re.I)
 _SHINGLE = 3
 """Words."""
 _TELLING = 8
@@ -71,6 +72,22 @@ def build_parts(outlines: Iterable[tuple[Section, Sequence[Chunk]]]) -> list[Par
     given = list(outlines)
     by_id = {section.id: section for section, _ in given}
     return [_part(section, chunks, by_id) for section, chunks in given]
+
+
+def below(parts: Sequence[Part], name: str) -> set[str]:
+    """Return the ids of the sections with this number, title or id, and of all below them.
+
+    Args:
+        parts: In reading order.
+        name: Such as "4.2.3", "Section 4.2.3" or "Records archival"; case does not matter.
+    """
+    wanted = " ".join(_SECTION_WORD.sub("", name).casefold().split()).rstrip(".")
+    found: set[str] = set()
+    for part in parts:  # parents come before what is in them
+        title = " ".join(part.section.title.casefold().split())
+        if wanted in (part.number, title, part.section.id) or part.section.parent_id in found:
+            found.add(part.section.id)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

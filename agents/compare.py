@@ -4,13 +4,12 @@ Sections are aligned by number, path and text (`agents.alignment`); in those tha
 the changes of wording and of figures are found (`agents.wording`). Both sides are cited.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from agents.alignment import Pair, Part, align, build_parts
+from agents.alignment import Pair, Part, align, below, build_parts
 from agents.compare_editions import SeriesEdition, find_edition, find_series
 from agents.wording import (
     Change,
@@ -29,8 +28,6 @@ Status = Literal["changed", "moved", "added", "removed", "unchanged"]
 """`moved`: it has another number or stands elsewhere, with or without changes of wording."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
-
-_SECTION_WORD = re.compile(r"^(?:section|sec\.?|§)\s*", re.I)
 
 Pages = tuple[int, int] | None
 """First and last, 1-indexed; None for formats without pages."""
@@ -136,7 +133,7 @@ def compare(
     old_parts, new_parts = _parts(store, left, where), _parts(store, right, where)
     pairs = align(old_parts, new_parts)
     if section is not None:
-        chosen = _below(old_parts, section) | _below(new_parts, section)
+        chosen = below(old_parts, section) | below(new_parts, section)
         if not chosen:
             raise UsageError(
                 f"Neither {left.name} nor {right.name} of {name!r} has a section {section!r}. Give "
@@ -152,17 +149,6 @@ def _parts(store: Store, edition: SeriesEdition, where: Filter) -> list[Part]:
     order = {d.id: at for at, d in enumerate(sorted(edition.documents, key=lambda d: d.title))}
     parts = build_parts(store.outlines(list(order), where))
     return sorted(parts, key=lambda p: (order[p.section.document_id], p.section.ordinal))
-
-
-def _below(parts: Sequence[Part], name: str) -> set[str]:
-    """Return the ids of the sections with this number or title, and of all below them."""
-    wanted = " ".join(_SECTION_WORD.sub("", name).casefold().split()).rstrip(".")
-    found: set[str] = set()
-    for part in parts:  # in reading order: parents first
-        names = (part.number, " ".join(part.section.title.casefold().split()))
-        if wanted in names or part.section.parent_id in found:
-            found.add(part.section.id)
-    return found
 
 
 def _ids(pair: Pair) -> set[str]:

@@ -18,6 +18,7 @@ from app.cli import (
     documents,
     ingest,
     keys,
+    mcp,
     schema,
     scopes,
     search,
@@ -41,6 +42,7 @@ app.command("ask")(ask.ask)
 app.command("compare")(compare.compare)
 app.command("dilution")(dilution.dilution)
 app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
 app.add_typer(documents.app, name="documents")
 app.add_typer(scopes.app, name="scopes")
 app.add_typer(keys.app, name="keys")

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def comparison_as_dict(comparison: "Comparison") -> dict[str, object]:
     """Return what `compare --json` prints.
 
-    `figures` has the changes of figures apart: each with the sentence that it stands in, and both
-    places. `sections` has everything in reading order.
+    `figures` has the changes of figures apart, each with the sentence that it stands in and both
+    places; `lone_figures` those that only one side's section states. `sections` has everything in
+    reading order.
     """
     return {
         "series": comparison.series,
@@ -33,21 +34,34 @@ def comparison_as_dict(comparison: "Comparison") -> dict[str, object]:
             for change in section.changes
             for figure in change.figures
         ],
+        "lone_figures": [
+            {
+                "only_older": list(section.figures_gone),
+                "only_newer": list(section.figures_new),
+                **_places(section),
+            }
+            for section in comparison.sections
+            if section.figures_gone or section.figures_new
+        ],
         "sections": [_section(section) for section in comparison.sections],
     }
 
 
 def _section(section: "SectionComparison") -> dict[str, object]:
-    older, newer = section.older, section.newer
     return {
         "status": section.status,
         "similarity": round(section.similarity, 4),
+        **_places(section),
+        "heading": _runs(section.heading),
+        "changes": [_change(change) for change in section.changes],
+    }
+
+
+def _places(section: "SectionComparison") -> dict[str, object]:
+    older, newer = section.older, section.newer
+    return {
         "older": _place_of(older, older.pages) if older else None,
         "newer": _place_of(newer, newer.pages) if newer else None,
-        "heading": _runs(section.heading),
-        "figures_gone": list(section.figures_gone),
-        "figures_new": list(section.figures_new),
-        "changes": [_change(change) for change in section.changes],
     }
 
 

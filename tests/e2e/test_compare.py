@@ -90,8 +90,8 @@ def test_a_revision_without_section_numbers_is_aligned_by_titles_and_text(sample
 
     recovery = section(found, "Replacement of a Lost Authentication Factor")
     assert recovery["newer"]["section"]["title"] == "Account Recovery"
-    assert recovery["figures_gone"] == ["7 days"]
-    assert recovery["figures_new"] == ["30 days", "24 hours"]
+    (lone,) = [one for one in found["lone_figures"] if one["newer"] == recovery["newer"]]
+    assert (lone["only_older"], lone["only_newer"]) == (["7 days"], ["30 days", "24 hours"])
     assert section(found, "Expiration")["status"] == "unchanged"
     (gone,) = [one for one in found["sections"] if one["status"] == "removed"]
     assert gone["older"]["section"]["title"] == "Randomly-Chosen Secrets"

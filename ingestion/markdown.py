@@ -13,7 +13,7 @@ from ingestion.front_matter import read_front_matter
 from ingestion.headings import find_headings, only_top_heading, with_bare_numbers
 from ingestion.html_text import write_element
 from ingestion.media import MARKDOWN
-from ingestion.parsed import ParsedDocument
+from ingestion.parsed import Heading, ParsedDocument
 from ingestion.templates import clear_templates
 
 _TABLE_RULE = re.compile(
@@ -38,11 +38,12 @@ def parse_markdown(data: bytes) -> ParsedDocument:
     source = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     front = read_front_matter(source)
     body = _clear_outside_fences(source[front.length :], dict(front.fields))
-    builder = TextBuilder()
-    write_element(BeautifulSoup(_html(body), "lxml"), builder)
+    builder = _built(body)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableFile("no_text", "there is no text below the front matter")
-    headings = with_bare_numbers(builder.headings) or find_headings(builder.text)
+    headings = with_bare_numbers(builder.headings)
+    if not headings:
+        builder, headings = _with_numbered_headings(body, builder)
     warnings = (*decoded.warnings, *([front.warning] if front.warning else []))
     return ParsedDocument(
         text=builder.text,
@@ -58,11 +59,31 @@ def parse_markdown(data: bytes) -> ParsedDocument:
     )
 
 
-def _html(markdown: str) -> str:
-    """Render Markdown as those dialects do that are laxer than CommonMark."""
+def _built(markdown: str, line_ends: bool = False) -> TextBuilder:
+    builder = TextBuilder()
+    write_element(BeautifulSoup(_html(markdown, line_ends), "lxml"), builder)
+    return builder
+
+
+def _with_numbered_headings(
+    markdown: str, builder: TextBuilder
+) -> tuple[TextBuilder, tuple[Heading, ...]]:
+    """Find headings by their numbers, with the lines as written where that shows more of them."""
+    headings, lined = find_headings(builder.text), _built(markdown, line_ends=True)
+    on_lines = find_headings(lined.text)
+    return (lined, on_lines) if len(on_lines) > len(headings) else (builder, headings)
+
+
+def _html(markdown: str, line_ends: bool) -> str:
+    """Render Markdown as those dialects do that are laxer than CommonMark.
+
+    Args:
+        markdown: The source.
+        line_ends: Whether a line end in a paragraph is one in the text, too.
+    """
     # What is nested more deeply than maxNesting would be dropped without a word; without that limit
     # Python's own raises an error, and the file is refused.
-    options = {"html": True, "maxNesting": 1_000_000}
+    options = {"html": True, "maxNesting": 1_000_000, "breaks": line_ends}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     tokens = parser.parse(markdown)
     for token in tokens:

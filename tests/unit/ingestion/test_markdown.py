@@ -159,3 +159,15 @@ def test_numbered_lines_are_headings_where_none_is_marked() -> None:
 
     assert [h.number for h in parsed.headings] == ["203", "203.1", "203.2"]
     assert {h.provenance for h in parsed.headings} == {"numbering"}
+
+
+def test_numbered_headings_without_a_mark_are_found_right_above_their_text() -> None:
+    body = "The Contractor shall do the work as shown in the plans and be paid for it in full.\n"
+    parsed = md(
+        f"SECTION 203 - EXCAVATION\n\n203-1 Description\n{body * 3}\n203-2 Materials\n{body * 3}\n"
+        f"SECTION 401 - ASPHALT\n\n401-1 Description\n{body * 3}\n401-2 Placement\n{body * 3}"
+    )
+
+    assert [(h.level, h.number) for h in parsed.headings] == [
+        (1, "203"), (2, "203-1"), (2, "203-2"), (1, "401"), (2, "401-1"), (2, "401-2"),
+    ]  # fmt: skip

@@ -91,7 +91,8 @@ class Chunk:
     text: str
     """Equals document text [start:end]."""
     heading: str
-    """The section's path in one line; embedded and indexed together with the text."""
+    """The section's path in one line, and below it the names of the columns where a table was cut;
+    embedded and indexed together with the text."""
     ordinal: int
     """Position in the document, 0-indexed."""
     start: int

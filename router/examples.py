@@ -87,7 +87,8 @@ def from_documents(store: Store, collection: str, embedder: Embedder, seed: int 
     sums: dict[tuple[str, str], Vector] = {}
     for batch in store.chunks(collection):
         for chunk, scope, vector in zip(batch.chunks, batch.scopes, batch.vectors, strict=True):
-            title = chunk.heading.rpartition(" > ")[2].strip()
+            # Behind the path may stand the names of a table's columns, on a line of their own.
+            title = chunk.heading.partition("\n")[0].rpartition(" > ")[2].strip()
             if any(character.isalpha() for character in title):
                 titles[scope].add(title)
             key = (scope, chunk.document_id)

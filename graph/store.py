@@ -430,7 +430,7 @@ class GraphStore:
 
 
 _REINDEX_SECONDS = 6 * 3600
-"""Longest wait for an index; 50,000 chunks took a minute."""
+"""Longest wait for an index; 50,000 chunks take one to four minutes."""
 
 _REFERRED_CHUNKS = 50
 """Chunks under one heading that are compared with the question."""

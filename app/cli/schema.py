@@ -51,7 +51,7 @@ def migrate(json: options.Json = False) -> None:
 def reindex(json: options.Json = False) -> None:
     """Build the vector index anew, after a large load: searches are then many times as fast.
 
-    About a minute for 50,000 chunks; questions are refused until it is done.
+    One to four minutes for 50,000 chunks; questions are refused until it is done.
     """
     import time
 

@@ -11,7 +11,8 @@ from graph.errors import ConfigurationError, ModelError
 from graph.fold import fold
 from router.checkpoint import require_head, silence
 
-BATCH = 32
+BATCH = 8
+"""Texts read at once: each word piece has a number for the whole vocabulary, so 32 take 4 GB."""
 SETTING = "MILEPOST_SPARSE_MODEL"
 
 

@@ -1,10 +1,11 @@
 """Every Cypher statement of Milepost, as literals; values travel as parameters only.
 
 Statements with a filter hold the mark `#FILTER#`, or `#REST#` for all but the scopes, which
-`filtered` replaces by conditions from the closed set `CONDITIONS`. The type `LiteralString` lets
-the type checker refuse any other text.
+`filtered` replaces by conditions from the closed set `CONDITIONS`; `searching` does so with lists.
+The type `LiteralString` lets the type checker refuse any other text.
 """
 
+from collections.abc import Sequence
 from typing import LiteralString
 
 from graph.model import Filter
@@ -313,13 +314,12 @@ RETURN c.scope AS scope, score
 ORDER BY score DESC, c.id
 """
 
-# Global, scoped, full-text and address lists in one round trip; a list that is not asked for costs
-# nothing. An address is the number of a section, or stands in a heading, as in "RCW 82.04.050".
-# The access rule is checked once more on what full text returns: a filter that goes wrong inside
-# Lucene must not show a caller what it may not see.
-SEARCH_LISTS: LiteralString = """
-CYPHER 25
-CALL () {
+# Each list of a search; those that are asked for go into one statement, as even one that finds
+# nothing costs time. An address is the number of a section, or stands in a heading, as in "RCW
+# 82.04.050". The access rule is checked once more on what full text returns: a filter that goes
+# wrong inside Lucene must not show a caller what it may not see.
+LISTS: dict[str, LiteralString] = {
+    "scopes": """
     UNWIND $scopes AS scope
     CALL (scope) {
         MATCH (c:Chunk)
@@ -329,19 +329,20 @@ CALL () {
         RETURN c, score
     }
     RETURN c, 'scope:' + scope AS list, score
-  UNION ALL
-    WITH * WHERE $search_globally
+""",
+    "global": """
     MATCH (c:Chunk)
     SEARCH c IN (
         VECTOR INDEX chunk_embedding FOR $vector WHERE #FILTER# LIMIT $limit
     ) SCORE AS score
     RETURN c, 'global' AS list, score
-  UNION ALL
-    WITH * WHERE $text <> ''
+""",
+    "fulltext": """
     CALL db.index.fulltext.queryNodes('chunk_text', $text, {limit: $limit}) YIELD node AS c, score
     WITH c, score WHERE score > 0 AND #FILTER#
     RETURN c, 'fulltext' AS list, score
-  UNION ALL
+""",
+    "addresses": """
     CALL () {
         UNWIND $numbers AS number
         MATCH (:Section {number: number})-[:HAS_SUBSECTION*0..]->()-[:HAS_CHUNK]->(c:Chunk)
@@ -356,6 +357,13 @@ CALL () {
     WITH c, coalesce(vector.similarity.cosine(c.embedding, $vector), 1.0) AS score
     ORDER BY score DESC, c.id LIMIT $limit
     RETURN c, 'address' AS list, score
+""",
+}
+
+SEARCH_LISTS: LiteralString = """
+CYPHER 25
+CALL () {
+#LISTS#
 }
 WITH c, collect([list, score]) AS lists
 RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
@@ -495,6 +503,11 @@ CONDITIONS: dict[str, LiteralString] = {
     "current_only": "c.is_current = true",
 }
 """What may stand in the filter of a vector index: equality, ranges and IN, joined by AND."""
+
+
+def searching(lists: Sequence[str]) -> LiteralString:
+    """Return the statement that fetches these of the `LISTS`, at least one of them."""
+    return SEARCH_LISTS.replace("#LISTS#", "UNION ALL".join(LISTS[name] for name in lists))
 
 
 def filtered(statement: LiteralString, where: Filter) -> LiteralString:

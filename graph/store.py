@@ -309,17 +309,27 @@ class GraphStore:
     def search(self, request: SearchRequest) -> list[Candidate]:
         """Fetch all lists in one round trip, each candidate once, ordered by chunk id."""
         asked = request.vector is not None
+        scopes = _allowed(request) if asked else []
+        text = fulltext_query(request.text, request.filter)
+        wanted = {
+            "scopes": bool(scopes),
+            "global": asked and request.search_globally,
+            "fulltext": bool(text),
+            "addresses": bool(request.addresses),
+        }
+        lists = [name for name, is_wanted in wanted.items() if is_wanted]
+        if not lists:
+            return []
         parameters: dict[str, object] = {
             "vector": DriverVector(request.vector) if request.vector is not None else None,
-            "search_globally": asked and request.search_globally,
-            "scopes": _allowed(request) if asked else [],
-            "text": fulltext_query(request.text, request.filter),
+            "scopes": scopes,
+            "text": text,
             "numbers": list(request.addresses),
             "headings": heading_query(request.addresses, request.filter),
             "limit": request.limit,
             "with_vectors": request.with_vectors,
         }
-        found = self._read_filtered(cypher.SEARCH_LISTS, request.filter, parameters)
+        found = self._read_filtered(cypher.searching(lists), request.filter, parameters)
         return rows.candidates_from_rows(found)
 
     def referred(

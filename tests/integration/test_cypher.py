@@ -17,7 +17,7 @@ STATEMENTS = {
     name: value
     for name, value in vars(cypher).items()
     if name.isupper() and isinstance(value, str) and name not in SCHEMA | {"SHOW_INDEXES"}
-}
+} | {"SEARCH_LISTS": cypher.searching(list(cypher.LISTS))}
 FILTERS = [
     Filter(scopes=scopes, series=series, year=year, as_of=as_of, current_only=current)
     for scopes, series, year, as_of, current in itertools.product(

@@ -149,7 +149,13 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(
         text = f"# Document {n}\n\nDocument {n} has {'many words ' * 80}\n"
         (folder / "roads" / f"{n:03}.md").write_text(text, "utf-8")
     command = [str(Path(sys.executable).with_name("milepost")), "ingest", str(folder)]
-    with subprocess.Popen(command, env=no_vectors, stderr=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command,
+        env=no_vectors,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listen_to_ctrl_c,  # one thread here
+    ) as child:
         wait_until_it_embeds(neo4j_driver)
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=120)
@@ -169,6 +175,11 @@ def no_vectors(tmp_path_factory: pytest.TempPathFactory, cli_env: dict[str, str]
     return cli_env | {"MILEPOST_CACHE_DIR": str(cache)}
 
 
+def listen_to_ctrl_c() -> None:
+    """Undo that a shell lets commands in the background, and theirs, ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def wait_until_it_embeds(driver: Driver) -> None:
     deadline = time.monotonic() + 120
     while not driver.execute_query("MATCH (e:Embedder) RETURN e").records:
@@ -182,7 +193,12 @@ def test_watching_takes_in_a_file_that_is_added_until_ctrl_c(
 ) -> None:
     command = [str(Path(sys.executable).with_name("milepost")), "ingest", str(folder), "--watch"]
     watching = subprocess.Popen(
-        command, env=cli_env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=cli_env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listen_to_ctrl_c,  # one thread here
     )
     assert watching.stderr is not None
     try:

@@ -53,6 +53,7 @@ def _serve_http(server: "MCPServer", port: int) -> None:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
+        listening.listen()  # so that who reads the address can call it at once
     except OSError as error:
         listening.close()
         raise UsageError(

@@ -28,7 +28,7 @@ WISH_WEIGHT = 0.05
 CURRENT_WEIGHT = 0.02
 """Of being in force: editions repeat each other with small changes, and the newest is meant."""
 
-ADDRESS_WEIGHT = 0.5
+ADDRESS_WEIGHT = 2.0
 """Of standing in a section that the question names: more than any other difference."""
 
 

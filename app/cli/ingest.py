@@ -13,7 +13,22 @@ if TYPE_CHECKING:
     from graph.model import IngestRun
     from ingestion.pipeline import Engine, IngestOptions
 
-Paths = Annotated[list[Path], typer.Argument(help="Files and folders with PDF, HTML, text.")]
+
+def _path(given: str) -> Path:
+    """Refuse an empty path: it would be the current folder, and mostly is a variable unset."""
+    if not given.strip():
+        raise typer.BadParameter('the path is empty; for the current folder give "."')
+    return Path(given)
+
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Files and folders with PDF, Word, HTML, Markdown, XML or text.",
+        parser=_path,
+        metavar="PATH...",
+    ),
+]
 AudienceGiven = Annotated[
     str | None,
     typer.Option(

@@ -16,9 +16,10 @@ Scopes = Annotated[
     typer.Option("--scope", help="Only this scope; may be repeated. See: milepost documents list."),
 ]
 Series = Annotated[str | None, typer.Option(help="Only editions of this series.")]
-Year = Annotated[int | None, typer.Option(help="Only documents of this year.")]
+Year = Annotated[int | None, typer.Option(help="Only documents of this year.", max=9999)]
 AsOf = Annotated[
-    int | None, typer.Option("--as-of", help="Only editions in force at the end of this year.")
+    int | None,
+    typer.Option("--as-of", help="Only editions in force at the end of this year.", max=9999),
 ]
 Current = Annotated[bool, typer.Option("--current", help="Only the newest edition of each series.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

@@ -107,9 +107,9 @@ def test_scores_are_mix_and_prior_and_wishes() -> None:
         [likely, other], base, [Route("a", 0.9)], Guidance(wishes=(("scope", "a"),))
     )
 
-    # .5 + .3 + .04 log .901 + .05 + .02, and .6 + .04 log .001 + .02 + .5
+    # .5 + .3 + .04 log .901 + .05 + .02, and .6 + .04 log .001 + .02 + 2
     assert base == [pytest.approx(0.8), pytest.approx(0.6)]
-    assert scores == [pytest.approx(0.86583, abs=1e-4), pytest.approx(0.84369, abs=1e-4)]
+    assert scores == [pytest.approx(0.86583, abs=1e-4), pytest.approx(2.34369, abs=1e-4)]
 
 
 def test_each_scope_votes_once_with_its_best_candidate() -> None:

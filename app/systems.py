@@ -142,13 +142,19 @@ def _named(name: str | None, setting: str, system: str) -> str:
 def _completer(settings: Settings) -> Complete:
     """Return what sends a routing prompt to the chat model that is set."""
 
+    @cache
+    def load() -> "BaseChatModel | None":
+        from agents.chat import ROUTING_TEMPERATURE
+
+        return chat_model(settings.model, settings, temperature=ROUTING_TEMPERATURE)
+
     def complete(prompt: str) -> str:
         from langchain_core.messages import HumanMessage
 
         from agents import chat
         from agents.context import Limits
 
-        model = chat_model(settings.model, settings, temperature=chat.ROUTING_TEMPERATURE)
+        model = load()
         if model is None:
             raise ConfigurationError(
                 "This system lets a chat model choose the scope, and none is set. Set "

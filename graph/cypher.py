@@ -314,6 +314,14 @@ RETURN c.scope AS scope, score
 ORDER BY score DESC, c.id
 """
 
+# What `graph.model.Passage` shows of a chunk; all of it stands on the chunk.
+PASSAGE: LiteralString = """
+RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
+       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
+       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
+       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
+       c.year AS year, c.is_current AS is_current"""
+
 # Each list of a search; those that are asked for go into one statement, as even one that finds
 # nothing costs time. An address is the number of a section, or stands in a heading, as in "RCW
 # 82.04.050". The access rule is checked once more on what full text returns: a filter that goes
@@ -360,17 +368,13 @@ LISTS: dict[str, LiteralString] = {
 """,
 }
 
-SEARCH_LISTS: LiteralString = """
+SEARCH_LISTS: LiteralString = f"""
 CYPHER 25
-CALL () {
+CALL () {{
 #LISTS#
-}
+}}
 WITH c, collect([list, score]) AS lists
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
-       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
-       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
-       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
-       c.year AS year, c.is_current AS is_current, lists,
+{PASSAGE}, lists,
        CASE WHEN $vector IS NOT NULL
          THEN coalesce(head([one IN lists WHERE one[0] <> 'fulltext' | one[1]]),
                        vector.similarity.cosine(c.embedding, $vector)) END AS similarity,
@@ -380,49 +384,44 @@ ORDER BY chunk_id
 """
 
 # What a passage refers to by name, such as "RCW 82.04.050", stands in the heading of its chunks.
-REFERRED: LiteralString = """
+REFERRED: LiteralString = f"""
 CYPHER 25
 UNWIND $references AS reference
-CALL (reference) {
-    CALL db.index.fulltext.queryNodes('chunk_text', reference.query, {limit: $limit})
+CALL (reference) {{
+    CALL db.index.fulltext.queryNodes('chunk_text', reference.query, {{limit: $limit}})
     YIELD node AS c
     WITH c WHERE #FILTER#
     WITH c, vector.similarity.cosine(c.embedding, $vector) AS score
     ORDER BY score DESC, c.id LIMIT $each
     RETURN c, score
-}
+}}
 WITH c, collect(['reference:' + reference.name, score]) AS lists
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
-       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
-       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
-       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
-       c.year AS year, c.is_current AS is_current, lists,
+{PASSAGE}, lists,
        lists[0][1] AS similarity, null AS vector
 ORDER BY chunk_id
 """
 
-PASSAGES: LiteralString = """
+PASSAGES: LiteralString = f"""
 MATCH (c:Chunk) WHERE c.id IN $ids AND #FILTER#
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
-       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
-       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
-       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
-       c.year AS year, c.is_current AS is_current
+{PASSAGE}
 ORDER BY document_id, c.ordinal
 """
 
 # A chunk's neighbours carry the ordinals around its own: NEXT, without a walk for each distance.
-NEIGHBOURS: LiteralString = """
+NEIGHBOURS: LiteralString = f"""
 MATCH (middle:Chunk) WHERE middle.id IN $ids
-MATCH (c:Chunk {document_id: middle.document_id})
+MATCH (c:Chunk {{document_id: middle.document_id}})
 WHERE abs(c.ordinal - middle.ordinal) <= $distance AND #FILTER#
-RETURN DISTINCT c.id AS id
+WITH DISTINCT c
+{PASSAGE}
+ORDER BY document_id, c.ordinal
 """
 
-SECTION_CHUNKS: LiteralString = """
-MATCH (:Section {id: $id})-[:HAS_SUBSECTION*0..]->()-[:HAS_CHUNK]->(c:Chunk)
+SECTION_PASSAGES: LiteralString = f"""
+MATCH (:Section {{id: $id}})-[:HAS_SUBSECTION*0..]->()-[:HAS_CHUNK]->(c:Chunk)
 WHERE #FILTER#
-RETURN c.id AS id
+{PASSAGE}
+ORDER BY document_id, c.ordinal
 """
 
 # Documents pass the filter, and so must each chunk: a section without any is still shown.

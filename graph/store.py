@@ -354,12 +354,12 @@ class GraphStore:
         """Return these chunks with up to `distance` chunks before and after each."""
         parameters = {"ids": list(chunk_ids), "distance": distance}
         found = self._read_filtered(cypher.NEIGHBOURS, where, parameters)
-        return self.passages([row["id"] for row in found], where)
+        return [Passage(**row) for row in found]
 
     def section_passages(self, section_id: str, where: Filter) -> list[Passage]:
         """Return a section's chunks, those of its subsections too, in reading order."""
-        found = self._read_filtered(cypher.SECTION_CHUNKS, where, {"id": section_id})
-        return self.passages([row["id"] for row in found], where)
+        found = self._read_filtered(cypher.SECTION_PASSAGES, where, {"id": section_id})
+        return [Passage(**row) for row in found]
 
     def outlines(
         self, document_ids: Sequence[str], where: Filter

@@ -37,6 +37,7 @@ class CollectionIndex:
     """A collection's chunks in memory."""
 
     ids: tuple[str, ...]
+    """Ascending."""
     index: TextIndex
 
 
@@ -66,7 +67,7 @@ class InMemory:
         found = self._index(where.collection)
         clock.lap("index")
         scores = found.index.scores(routed.query.text)
-        order = np.lexsort((np.array(found.ids), -scores)) if found.ids else np.empty(0, int)
+        order = np.argsort(-scores, kind="stable")  # the ids ascend: equal scores stay in order
         matched = [int(place) for place in order if scores[place] > 0]
         hits = self._visible(found.ids, scores, matched, where, k)
         clock.lap("search")
@@ -80,6 +81,7 @@ class InMemory:
                 for batch in self._store.chunks(collection, with_vectors=False)
                 for chunk in batch.chunks
             ]
+            chunks.sort(key=lambda chunk: chunk.id)
             texts = [f"{chunk.heading}\n{chunk.text}" for chunk in chunks]
             ids = tuple(chunk.id for chunk in chunks)
             self._indexes[collection] = CollectionIndex(ids, self._build(texts))

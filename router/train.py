@@ -20,8 +20,6 @@ FOLDS = 5
 MAX_ITERATIONS = 4000
 """Appendix A10 of the dilution paper."""
 MAX_WORDS = 20_000
-PSEUDO_QUESTIONS = 400
-"""Titles of sections taken for each scope where there are no labelled questions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agents.answer import Answered
 from agents.context import Context
-from agents.question import names_edition
 from agents.state import ANSWER, RANKING, Draft
 from app.http.backend import Backend
 from app.http.errors import ClientGone, Refusal
@@ -69,12 +68,17 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
         StoreError: The graph cannot be searched.
     """
     where = _filter(request, caller)
-    named = request.edition or request.year or request.as_of or names_edition(request.query)
-    where = replace(where, current_only=where.current_only or not (request.all_editions or named))
     system = find_system(backend, request.system)
     _check_scopes(backend, where)
+    query = Query(request.query, where)
+    if not request.all_editions:
+        query = backend.app.currently(query)
     context = Context(
-        system=system, embedder=backend.app.embedder, chat=backend.chat, filter=where, k=request.k
+        system=system,
+        embedder=backend.app.embedder,
+        chat=backend.chat,
+        filter=query.filter,
+        k=request.k,
     )
     try:
         with closing(_run(backend, request.query, context, stop)) as steps:

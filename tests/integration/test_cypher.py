@@ -16,7 +16,9 @@ SCHEMA = {"CREATE_CONSTRAINTS", "CREATE_VECTOR_INDEX", "CREATE_FULLTEXT_INDEX", 
 STATEMENTS = {
     name: value
     for name, value in vars(cypher).items()
-    if name.isupper() and isinstance(value, str) and name not in SCHEMA | {"SHOW_INDEXES"}
+    if name.isupper()
+    and isinstance(value, str)
+    and name not in SCHEMA | {"SHOW_INDEXES", "PASSAGE"}
 } | {"SEARCH_LISTS": cypher.searching(list(cypher.LISTS))}
 FILTERS = [
     Filter(scopes=scopes, series=series, year=year, as_of=as_of, current_only=current)
@@ -26,7 +28,7 @@ FILTERS = [
 ]
 PARAMETERS: dict[str, object] = {
     "rows": [], "ids": [], "vector": Vector([0.0] * 256, "f32"), "limit": 5, "text": "",
-    "search_globally": True, "run": {}, "run_id": "r", "name": "n", "dimensions": 1,
+    "run": {}, "run_id": "r", "name": "n", "dimensions": 1,
     "fingerprint": "f", "seconds": 1, "with_vectors": True,
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ CREATE_CONSTRAINTS: tuple[LiteralString, ...] = (
     "FOR (s:Scope) REQUIRE (s.collection, s.name) IS UNIQUE",
     "CREATE CONSTRAINT router_name IF NOT EXISTS "
     "FOR (r:Router) REQUIRE (r.collection, r.name) IS UNIQUE",
+    "CREATE CONSTRAINT topic_model IF NOT EXISTS FOR (m:TopicModel) REQUIRE m.collection IS UNIQUE",
     "CREATE INDEX document_collection IF NOT EXISTS FOR (d:Document) ON (d.collection)",
     "CREATE INDEX document_series IF NOT EXISTS FOR (d:Document) ON (d.collection, d.series)",
     "CREATE INDEX chunk_document IF NOT EXISTS FOR (c:Chunk) ON (c.document_id)",
@@ -113,6 +114,11 @@ CALL (d, row) {
     SET c = chunk.properties
     WITH c, chunk
     CALL db.create.setNodeVectorProperty(c, 'embedding', chunk.vector)
+    WITH c, chunk
+    CALL (c, chunk) {
+        WITH * WHERE chunk.theta IS NOT NULL
+        CALL db.create.setNodeVectorProperty(c, 'topics', chunk.theta)
+    }
     WITH c ORDER BY c.ordinal
     WITH collect(c) AS chunks
     UNWIND range(0, size(chunks) - 2) AS at
@@ -177,6 +183,12 @@ MATCH (s:Section {id: row.properties.section_id})
 MERGE (s)-[:HAS_CHUNK]->(c)
 WITH c, row WHERE changed
 CALL db.create.setNodeVectorProperty(c, 'embedding', row.vector)
+"""
+
+SET_THETA: LiteralString = """
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})
+CALL db.create.setNodeVectorProperty(c, 'topics', row.theta)
 """
 
 UNLINK_MOVED_CHUNKS: LiteralString = """
@@ -288,7 +300,9 @@ RETURN c {.id, .document_id, .section_id, .text, .heading, .ordinal, .start, .en
           .page_end, .sha256} AS chunk,
        c.scope AS scope, c.series AS series,
        CASE WHEN $with_vectors
-         THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector
+         THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector,
+       CASE WHEN $with_topics THEN vector(c.topics, size(c.topics), FLOAT32) END AS theta,
+       CASE WHEN $with_topics THEN c.topics_fingerprint END AS topics_fingerprint
 ORDER BY c.document_id, c.ordinal
 """
 
@@ -379,7 +393,9 @@ WITH c, collect([list, score]) AS lists
          THEN coalesce(head([one IN lists WHERE one[0] <> 'fulltext' | one[1]]),
                        vector.similarity.cosine(c.embedding, $vector)) END AS similarity,
        CASE WHEN $with_vectors
-         THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector
+         THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector,
+       CASE WHEN $with_topics THEN vector(c.topics, size(c.topics), FLOAT32) END AS theta,
+       CASE WHEN $with_topics THEN c.topics_fingerprint END AS topics_fingerprint
 ORDER BY chunk_id
 """
 
@@ -397,7 +413,7 @@ CALL (reference) {{
 }}
 WITH c, collect(['reference:' + reference.name, score]) AS lists
 {PASSAGE}, lists,
-       lists[0][1] AS similarity, null AS vector
+       lists[0][1] AS similarity, null AS vector, null AS theta, null AS topics_fingerprint
 ORDER BY chunk_id
 """
 
@@ -488,6 +504,89 @@ SET_CHUNK_SCOPES: LiteralString = """
 UNWIND $rows AS row
 MATCH (c:Chunk {document_id: row.id}) WHERE c.scope <> row.scope
 SET c.scope = row.scope, c.keys = row.keys
+"""
+
+# Topics -------------------------------------------------------------------------------------------
+
+WRITE_TOPIC_MODEL: LiteralString = """
+MERGE (m:TopicModel {collection: $collection})
+SET m = $properties
+"""
+
+# The key holds the model's fingerprint: topics of an older model are others, with other links.
+WRITE_TOPICS: LiteralString = """
+UNWIND $rows AS row
+MERGE (t:Topic {id: row.id})
+SET t = row.properties
+WITH t, row
+CALL db.create.setNodeVectorProperty(t, 'centroid', row.centroid)
+"""
+
+DELETE_OLD_TOPICS: LiteralString = """
+MATCH (t:Topic {collection: $collection}) WHERE t.model <> $fingerprint
+WITH t LIMIT $limit
+DETACH DELETE t
+RETURN count(*) AS deleted
+"""
+
+READ_TOPICS: LiteralString = """
+CYPHER 25
+MATCH (m:TopicModel {collection: $collection})
+MATCH (t:Topic {collection: $collection, model: m.fingerprint})
+WITH m, t ORDER BY t.number
+RETURN m {.*} AS model, collect(t.label) AS labels, collect(t.terms) AS terms,
+       collect(vector(t.centroid, size(t.centroid), FLOAT32)) AS centroids
+"""
+
+WRITE_THETA: LiteralString = """
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id}) WHERE c.collection = $collection
+SET c.topics_fingerprint = $fingerprint
+WITH c, row
+CALL db.create.setNodeVectorProperty(c, 'topics', row.theta)
+RETURN c.id AS id
+"""
+
+# A chunk whose topics are unknown, or another model's, loses its links.
+UNLINK_TOPICS: LiteralString = """
+UNWIND $rows AS row
+MATCH (:Chunk {id: row.id})-[r:ABOUT]->(:Topic)
+DELETE r
+"""
+
+LINK_TOPICS: LiteralString = """
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})
+UNWIND row.about AS about
+MATCH (t:Topic {id: about.id})
+CREATE (c)-[:ABOUT {weight: about.weight}]->(t)
+"""
+
+COUNT_THETA: LiteralString = """
+MATCH (c:Chunk {collection: $collection})
+RETURN count(c) AS chunks,
+       count(CASE WHEN c.topics_fingerprint = $fingerprint THEN 1 END) AS current
+"""
+
+COUNT_TOPICS: LiteralString = """
+MATCH (t:Topic {collection: $collection})<-[:ABOUT]-(c:Chunk)
+WHERE #FILTER#
+WITH t.number AS number, c.scope AS scope, count(c) AS chunks,
+     collect(DISTINCT c.document_id) AS documents
+ORDER BY chunks DESC, scope
+WITH number, collect([scope, chunks]) AS scopes, sum(chunks) AS chunks,
+     sum(size(documents)) AS documents
+RETURN number, chunks, documents, scopes
+ORDER BY number
+"""
+
+TOPIC_PASSAGES: LiteralString = f"""
+MATCH (:Topic {{collection: $collection, number: $number}})<-[about:ABOUT]-(c:Chunk)
+WHERE #FILTER#
+WITH c, about.weight AS weight
+ORDER BY weight DESC, c.id LIMIT $limit
+{PASSAGE}, weight
+ORDER BY weight DESC, chunk_id
 """
 
 # Filters ------------------------------------------------------------------------------------------

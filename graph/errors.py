@@ -11,7 +11,8 @@
         ├── StoreFull           it has no disk space or memory left
         ├── SchemaMismatch      server or schema version is not the one needed
         ├── EmbedderMismatch    the graph's vectors were made by another model
-        └── RouterMismatch      a trained router fits neither scopes nor embedder
+        ├── RouterMismatch      a trained router fits neither scopes nor embedder
+        └── TopicsMismatch      topics are missing, or were made by another model
 
 A driver's error is wrapped once, in `graph.store`. Nothing here is caught to return an empty
 result: a lost database must not read as "no evidence found".
@@ -83,3 +84,7 @@ class EmbedderMismatch(StoreError):
 
 class RouterMismatch(StoreError):
     """A trained router in the graph fits the scopes or the embedder no longer."""
+
+
+class TopicsMismatch(StoreError):
+    """Topics are missing in the graph, or were made by another topic model or embedder."""

@@ -118,6 +118,10 @@ class IngestedDocument:
     """Fingerprint of the model that made the vectors."""
     minhash: bytes = b""
     """Signature by which near copies are found; empty where there is none."""
+    theta: Vectors | None = None
+    """Shape (len(chunks), K), rows sum to 1; None where the collection has no topics."""
+    topics_fingerprint: str | None = None
+    """Of the topic model that made theta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,11 @@ class ChunkBatch:
     series: tuple[str | None, ...]
     vectors: Vectors
     """Shape (len(chunks), d); (len(chunks), 0) where vectors were not asked for."""
+    theta: tuple[Vector | None, ...] = ()
+    """Each chunk's topics, (K,), None for a chunk without; empty where they were not asked for."""
+    topics_fingerprints: tuple[str | None, ...] = ()
+    """Of the topic models that made them: a theta may be older than the topics in the graph.
+    `graph.topics.stacked` checks that and returns one array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +246,46 @@ class TrainedRouter:
     """Arrays in NumPy's npz format, without pickles."""
 
 
+@dataclass(frozen=True, slots=True)
+class TopicModel:
+    """The topics of a collection, as they are kept in the graph."""
+
+    collection: str
+    name: str
+    """What found them: "kmeans", "fastopic", "etm" or "external"."""
+    fingerprint: str
+    """Changes whenever theta of the same text would."""
+    embedder: str
+    """Fingerprint of the embedder in whose space the centroids lie."""
+    centroids: Vectors
+    """Shape (K, d), rows of unit length."""
+    temperature: float
+    """Above 0: theta of new text is softmax(cosine / temperature), where the model has no way of
+    its own."""
+    terms: tuple[tuple[str, ...], ...]
+    """Of each topic, (K,), the most telling first."""
+    labels: tuple[str, ...]
+    """Of each topic, (K,); no two are the same."""
+    fitted_at: str = ""
+    """ISO 8601, UTC."""
+    summary: str = "{}"
+    """JSON: chunks, seed, quality and whatever else a person would ask for."""
+    arrays: bytes = b""
+    """What the model needs beside for theta of new text: npz, without pickles."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCount:
+    """How much of a collection one topic is among the strongest of."""
+
+    number: int
+    """0-indexed: the topic's place in centroids, terms and theta."""
+    chunks: int
+    documents: int
+    scopes: tuple[tuple[str, int], ...]
+    """Scopes with their number of such chunks, most first."""
+
+
 # What is asked ------------------------------------------------------------------------------------
 
 
@@ -285,6 +334,8 @@ class SearchRequest:
     """Numbers of sections, such as "401.4-2(b)": their passages make a list of their own."""
     with_vectors: bool = False
     """Whether each candidate comes with its embedding."""
+    with_topics: bool = False
+    """Whether each candidate comes with its topics."""
 
 
 # What comes back ----------------------------------------------------------------------------------
@@ -336,6 +387,10 @@ class Candidate:
     """With the question, in [-1, 1], whichever list found the chunk; None without a vector."""
     vector: Vector | None = None
     """The chunk's embedding, where it was asked for."""
+    theta: Vector | None = None
+    """The chunk's topics, (K,), where they were asked for and the chunk has them."""
+    topics_fingerprint: str | None = None
+    """Of the topic model that made theta: it may be older than the topics in the graph."""
 
 
 @dataclass(frozen=True, slots=True)

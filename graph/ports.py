@@ -20,6 +20,8 @@ from graph.model import (
     Scope,
     SearchRequest,
     Section,
+    TopicCount,
+    TopicModel,
     TrainedRouter,
     Vector,
     Vectors,
@@ -74,6 +76,39 @@ class Router(Protocol):
         ...
 
 
+class Topics(Protocol):
+    """A topic model that is fitted: what it found, and theta of any text."""
+
+    @property
+    def name(self) -> str:
+        """Return what found the topics, such as "kmeans"."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what changes whenever theta of the same text would."""
+        ...
+
+    @property
+    def centroids(self) -> Vectors:
+        """Return the topics in the embedder's space: (K, d), rows of unit length."""
+        ...
+
+    @property
+    def terms(self) -> tuple[tuple[str, ...], ...]:
+        """Return the terms of each topic, the most telling first."""
+        ...
+
+    def theta(self, vectors: Vectors, texts: Sequence[str]) -> Vectors:
+        """Return the topics of texts: (n, K) float32, rows of at least 0 that sum to 1.
+
+        Args:
+            vectors: Embeddings of the texts, (n, d).
+            texts: As they are embedded, (n,); models of words need them.
+        """
+        ...
+
+
 class Store(Protocol):
     """The graph. `graph.store.GraphStore` is Neo4j; tests have one in memory.
 
@@ -124,7 +159,9 @@ class Store(Protocol):
         """Return the scopes that hold chunks which the filter lets through, by name."""
         ...
 
-    def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
+    def chunks(
+        self, collection: str, *, with_vectors: bool = True, with_topics: bool = False
+    ) -> Iterator[ChunkBatch]:
         """Yield all chunks, whatever their audience, in batches: by document id and ordinal.
 
         For evaluation, training and maintenance; what a caller may see is found by `search`.
@@ -194,4 +231,47 @@ class Store(Protocol):
 
     def read_router(self, collection: str, name: str) -> TrainedRouter | None:
         """Return what a router learned, or None if it was never trained."""
+        ...
+
+    # Topics
+
+    def write_topics(self, model: TopicModel) -> None:
+        """Keep the topics of a collection in place of those it had.
+
+        The chunks keep their theta, which is an older model's then: write theta afterwards.
+        """
+        ...
+
+    def read_topics(self, collection: str) -> TopicModel | None:
+        """Return the topics of a collection, or None if it has none."""
+        ...
+
+    def write_theta(
+        self, collection: str, chunk_ids: Sequence[str], theta: Vectors, fingerprint: str
+    ) -> int:
+        """Write the topics of chunks, in bulk, and link each chunk to its strongest topics.
+
+        Args:
+            collection: Chunks of others are left as they are.
+            chunk_ids: (n,).
+            theta: Shape (n, K), rows sum to 1.
+            fingerprint: Of the topic model that made theta.
+
+        Returns:
+            How many of the chunks the collection has.
+        """
+        ...
+
+    def count_theta(self, collection: str, fingerprint: str) -> tuple[int, int]:
+        """Return how many chunks a collection has, and how many have a theta of this model."""
+        ...
+
+    def count_topics(self, where: Filter) -> Sequence[TopicCount]:
+        """Return the topics that chunks are about which the filter lets through, by number."""
+        ...
+
+    def topic_passages(
+        self, number: int, where: Filter, limit: int
+    ) -> Sequence[tuple[Passage, float]]:
+        """Return the passages that are most about a topic, with the weights, highest first."""
         ...

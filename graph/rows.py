@@ -23,8 +23,12 @@ from graph.model import (
     ListRank,
     Passage,
     Section,
+    TopicCount,
+    TopicModel,
     Vector,
+    Vectors,
 )
+from graph.topics import check_theta, strongest, topic_id
 
 Row = dict[str, Any]
 """What the driver takes as a parameter, and gives back."""
@@ -76,6 +80,9 @@ def chunk_rows(item: IngestedDocument) -> list[Row]:
         "document_title": document.title,
         "uri": document.uri,
         "embedder": item.embedder,
+        # Topics of a chunk that is written anew without are none: they may not fit its text.
+        "topics": None,
+        "topics_fingerprint": item.topics_fingerprint,
     }
     sections = {section.id: section for section in item.sections}
     return [
@@ -83,8 +90,9 @@ def chunk_rows(item: IngestedDocument) -> list[Row]:
             "id": chunk.id,
             "properties": asdict(chunk) | shared | _place(sections[chunk.section_id]),
             "vector": DriverVector(vector),
+            "theta": None if theta is None else DriverVector(theta),
         }
-        for chunk, vector in zip(item.chunks, item.vectors, strict=True)
+        for chunk, vector, theta in zip(item.chunks, item.vectors, _theta(item), strict=True)
     ]
 
 
@@ -108,6 +116,78 @@ def home_rows(items: Sequence[IngestedDocument]) -> list[Row]:
     return [
         {"id": chunk.id, "section_id": chunk.section_id} for item in items for chunk in item.chunks
     ]
+
+
+def about_rows(item: IngestedDocument) -> list[Row]:
+    """Return the chunks of a document, each with the topics that it is about."""
+    ids = [chunk.id for chunk in item.chunks]
+    if item.theta is None or item.topics_fingerprint is None:
+        return []
+    return linked_rows(item.document.collection, ids, item.theta, item.topics_fingerprint)
+
+
+def linked_rows(
+    collection: str, chunk_ids: Sequence[str], theta: Vectors, fingerprint: str
+) -> list[Row]:
+    """Return chunks, each with its topics and the strongest of them."""
+    return [
+        {
+            "id": id,
+            "theta": DriverVector(row),
+            "about": [
+                {"id": topic_id(collection, fingerprint, number), "weight": weight}
+                for number, weight in strongest(row)
+            ],
+        }
+        for id, row in zip(chunk_ids, theta, strict=True)
+    ]
+
+
+def topic_rows(model: TopicModel) -> list[Row]:
+    """Return key, properties and float32 centroid of each topic."""
+    return [
+        {
+            "id": topic_id(model.collection, model.fingerprint, number),
+            "properties": {
+                "id": topic_id(model.collection, model.fingerprint, number),
+                "collection": model.collection,
+                "model": model.fingerprint,
+                "number": number,
+                "label": label,
+                "terms": list(terms),
+            },
+            "centroid": DriverVector(centroid),
+        }
+        for number, (label, terms, centroid) in enumerate(
+            zip(model.labels, model.terms, model.centroids, strict=True)
+        )
+    ]
+
+
+def topic_model_row(model: TopicModel) -> Row:
+    """Return the properties of a topic model, without its topics."""
+    names = ("collection", "name", "fingerprint", "embedder", "temperature", "fitted_at")
+    row: Row = {name: getattr(model, name) for name in names}
+    return row | {"summary": model.summary, "arrays": model.arrays, "topics": len(model.labels)}
+
+
+def topic_model_from_row(row: Mapping[str, Any]) -> TopicModel:
+    """Return a topic model with its topics, which come in the order of their numbers."""
+    found: Row = row["model"]
+    given = {f.name: found[f.name] for f in fields(TopicModel) if f.name in found}
+    given["arrays"] = bytes(found["arrays"])
+    return TopicModel(
+        **given,
+        centroids=np.stack([_array(centroid) for centroid in row["centroids"]]),
+        terms=tuple(tuple(terms) for terms in row["terms"]),
+        labels=tuple(row["labels"]),
+    )
+
+
+def topic_count_from_row(row: Mapping[str, Any]) -> TopicCount:
+    """Return how much of a collection a topic is among the strongest of."""
+    scopes = tuple((name, int(chunks)) for name, chunks in row["scopes"])
+    return TopicCount(row["number"], row["chunks"], row["documents"], scopes)
 
 
 def order_rows(item: IngestedDocument) -> list[Row]:
@@ -142,14 +222,19 @@ def state_from_row(row: Mapping[str, Any]) -> DocumentState:
     return DocumentState(**{**row, **more})
 
 
-def chunk_batch_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChunkBatch:
+def chunk_batch_from_rows(rows: Sequence[Mapping[str, Any]], *, with_topics: bool) -> ChunkBatch:
     """Return the chunks in the order given."""
     vectors = [_array(row["vector"]) for row in rows if row["vector"] is not None]
+    theta = [None if row["theta"] is None else _array(row["theta"]) for row in rows]
     return ChunkBatch(
         chunks=tuple(Chunk(**row["chunk"]) for row in rows),
         scopes=tuple(row["scope"] for row in rows),
         series=tuple(row["series"] for row in rows),
         vectors=np.stack(vectors) if vectors else np.empty((len(rows), 0), np.float32),
+        theta=tuple(theta) if with_topics else (),
+        topics_fingerprints=(
+            tuple(row["topics_fingerprint"] for row in rows) if with_topics else ()
+        ),
     )
 
 
@@ -184,9 +269,23 @@ def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
             lists={name: ranks[name, row["chunk_id"]] for name, _ in sorted(row["lists"])},
             cosine=None if row["similarity"] is None else 2 * row["similarity"] - 1,
             vector=None if row["vector"] is None else _array(row["vector"]),
+            theta=None if row["theta"] is None else _array(row["theta"]),
+            topics_fingerprint=None if row["theta"] is None else row["topics_fingerprint"],
         )
         for row in rows
     ]
+
+
+def _theta(item: IngestedDocument) -> Sequence[Vector | None]:
+    """Return the topics of each chunk.
+
+    Raises:
+        StoreError: They are no distributions.
+    """
+    if item.theta is None:
+        return [None] * len(item.chunks)
+    check_theta(item.theta, len(item.chunks))
+    return list(item.theta)
 
 
 def _place(section: Section) -> Row:

@@ -32,9 +32,13 @@ from graph.model import (
     Scope,
     SearchRequest,
     Section,
+    TopicCount,
+    TopicModel,
     TrainedRouter,
     Vector,
+    Vectors,
 )
+from graph.topics import check_theta
 
 _T = TypeVar("_T")
 
@@ -292,13 +296,19 @@ class GraphStore:
         """Return the scopes that hold chunks which the filter lets through, by name."""
         return [Scope(**row) for row in self._read_filtered(cypher.LIST_SCOPES, where, {})]
 
-    def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
+    def chunks(
+        self, collection: str, *, with_vectors: bool = True, with_topics: bool = False
+    ) -> Iterator[ChunkBatch]:
         """Yield all chunks, whatever their audience, in batches: by document id and ordinal."""
         sizes = self._read(cypher.DOCUMENT_SIZES, {"collection": collection})
         for ids in _group_documents(sizes, write.ROWS_PER_STATEMENT):
-            parameters: dict[str, object] = {"ids": ids, "with_vectors": with_vectors}
+            parameters: dict[str, object] = {
+                "ids": ids,
+                "with_vectors": with_vectors,
+                "with_topics": with_topics,
+            }
             if found := self._read(cypher.READ_CHUNKS, parameters):
-                yield rows.chunk_batch_from_rows(found)
+                yield rows.chunk_batch_from_rows(found, with_topics=with_topics)
 
     def nearest_scopes(self, vector: Vector, where: Filter, limit: int) -> list[tuple[str, float]]:
         """Return scope and (1 + cosine) / 2 of the nearest chunks, nearest first."""
@@ -328,6 +338,7 @@ class GraphStore:
             "headings": heading_query(request.addresses, request.filter),
             "limit": request.limit,
             "with_vectors": request.with_vectors,
+            "with_topics": request.with_topics,
         }
         found = self._read_filtered(cypher.searching(lists), request.filter, parameters)
         return rows.candidates_from_rows(found)
@@ -392,6 +403,63 @@ class GraphStore:
         row = found[0]["router"]
         return TrainedRouter(**row)
 
+    # Topics
+
+    def write_topics(self, model: TopicModel) -> None:
+        """Keep the topics of a collection in place of those it had.
+
+        The chunks keep their theta, which is an older model's then: write theta afterwards.
+        """
+        self._transaction(WRITE_ACCESS, lambda tx: write.topics(tx, model))
+        parameters = {
+            "collection": model.collection,
+            "fingerprint": model.fingerprint,
+            "limit": _TOPICS_DELETED_AT_ONCE,
+        }
+        while self._write(cypher.DELETE_OLD_TOPICS, parameters)[0]["deleted"]:
+            pass
+
+    def read_topics(self, collection: str) -> TopicModel | None:
+        """Return the topics of a collection, or None if it has none."""
+        found = self._read(cypher.READ_TOPICS, {"collection": collection})
+        return rows.topic_model_from_row(found[0]) if found else None
+
+    def write_theta(
+        self, collection: str, chunk_ids: Sequence[str], theta: Vectors, fingerprint: str
+    ) -> int:
+        """Write the topics of chunks, in bulk, and link each chunk to its strongest topics.
+
+        Raises:
+            StoreError: They are no distributions; nothing is written then.
+        """
+        check_theta(theta, len(chunk_ids))
+        written = 0
+        for start in range(0, len(chunk_ids), write.ROWS_PER_STATEMENT):
+            part = slice(start, start + write.ROWS_PER_STATEMENT)
+            batch = rows.linked_rows(collection, chunk_ids[part], theta[part], fingerprint)
+            work = partial(
+                write.theta, collection=collection, fingerprint=fingerprint, all_rows=batch
+            )
+            written += self._transaction(WRITE_ACCESS, work)
+        return written
+
+    def count_theta(self, collection: str, fingerprint: str) -> tuple[int, int]:
+        """Return how many chunks a collection has, and how many have a theta of this model."""
+        parameters = {"collection": collection, "fingerprint": fingerprint}
+        row = self._read(cypher.COUNT_THETA, parameters)[0]
+        return int(row["chunks"]), int(row["current"])
+
+    def count_topics(self, where: Filter) -> list[TopicCount]:
+        """Return the topics that chunks are about which the filter lets through, by number."""
+        found = self._read_filtered(cypher.COUNT_TOPICS, where, {})
+        return [rows.topic_count_from_row(row) for row in found]
+
+    def topic_passages(self, number: int, where: Filter, limit: int) -> list[tuple[Passage, float]]:
+        """Return the passages that are most about a topic, with the weights, highest first."""
+        parameters = {"number": number, "limit": limit}
+        found = self._read_filtered(cypher.TOPIC_PASSAGES, where, parameters)
+        return [(Passage(**row), weight) for row in found if (weight := row.pop("weight"))]
+
     # Transactions
 
     def _read_filtered(
@@ -441,6 +509,9 @@ class GraphStore:
 
 _REINDEX_SECONDS = 6 * 3600
 """Longest wait for an index; 50,000 chunks take one to four minutes."""
+
+_TOPICS_DELETED_AT_ONCE = 10
+"""Topics with the links of their chunks, which may be many."""
 
 _REFERRED_CHUNKS = 50
 """Chunks under one heading that are compared with the question."""

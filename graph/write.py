@@ -11,7 +11,7 @@ from neo4j import ManagedTransaction
 
 from graph import cypher, rows
 from graph.editions import Edition, Validity, order_editions
-from graph.model import IngestedDocument, IngestRun
+from graph.model import IngestedDocument, IngestRun, TopicModel
 
 ROWS_PER_STATEMENT = 1_000
 
@@ -52,6 +52,7 @@ def _create(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
     tx.run(cypher.CREATE_CONTENTS, rows=group).consume()
     below = [row for item in items for row in rows.section_rows(item) if row["parent_id"]]
     _run(tx, cypher.LINK_SUBSECTIONS, below)
+    _run(tx, cypher.LINK_TOPICS, [row for item in items for row in rows.about_rows(item)])
 
 
 def _replace(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
@@ -79,6 +80,10 @@ def _replace(tx: ManagedTransaction, items: Sequence[IngestedDocument]) -> None:
     _run(tx, cypher.UNLINK_MOVED_CHUNKS, rows.home_rows(items))
     _run(tx, cypher.UPSERT_CHUNKS, chunks)
     _run(tx, cypher.LINK_CHUNK_ORDER, order)
+    about = [row for item in items for row in rows.about_rows(item)]
+    _run(tx, cypher.UNLINK_TOPICS, [{"id": row["id"]} for row in chunks])
+    _run(tx, cypher.SET_THETA, about)
+    _run(tx, cypher.LINK_TOPICS, about)
 
 
 def order_and_count(tx: ManagedTransaction, collection: str) -> None:
@@ -112,6 +117,29 @@ def scopes(tx: ManagedTransaction, all_rows: Sequence[rows.Row]) -> int:
     found = tx.run(cypher.SET_SCOPES, rows=list(all_rows)).data()
     _run(tx, cypher.SET_CHUNK_SCOPES, [rows.chunk_scope_row(row["document"]) for row in found])
     return len(found)
+
+
+def topics(tx: ManagedTransaction, model: TopicModel) -> None:
+    """Keep a topic model and its topics; those of the one before stay until they are deleted."""
+    parameters = {"collection": model.collection, "properties": rows.topic_model_row(model)}
+    tx.run(cypher.WRITE_TOPIC_MODEL, parameters).consume()
+    _run(tx, cypher.WRITE_TOPICS, rows.topic_rows(model))
+
+
+def theta(
+    tx: ManagedTransaction, collection: str, fingerprint: str, all_rows: Sequence[rows.Row]
+) -> int:
+    """Write the topics of chunks and link each to its strongest; return how many there are."""
+    parameters: dict[str, Any] = {
+        "collection": collection,
+        "fingerprint": fingerprint,
+        "rows": [{"id": row["id"], "theta": row["theta"]} for row in all_rows],
+    }
+    written = {row["id"] for row in tx.run(cypher.WRITE_THETA, parameters).data()}
+    links = [{"id": row["id"], "about": row["about"]} for row in all_rows if row["id"] in written]
+    _run(tx, cypher.UNLINK_TOPICS, links)
+    _run(tx, cypher.LINK_TOPICS, links)
+    return len(written)
 
 
 def run_report(tx: ManagedTransaction, run: IngestRun) -> None:

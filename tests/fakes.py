@@ -27,10 +27,13 @@ from graph.model import (
     Scope,
     SearchRequest,
     Section,
+    TopicCount,
+    TopicModel,
     TrainedRouter,
     Vector,
     Vectors,
 )
+from graph.topics import check_theta, strongest
 
 _WORD = re.compile(r"\w+")
 
@@ -67,6 +70,9 @@ class MemoryStore:
         self.validity: dict[str, Validity] = {}
         self.runs: list[IngestRun] = []
         self.routers: dict[tuple[str, str], TrainedRouter] = {}
+        self.topics: dict[str, TopicModel] = {}
+        self.theta: dict[str, tuple[Vector, str]] = {}
+        """Topics of each chunk, with the fingerprint of the model that made them."""
         self.writes = 0
 
     def write(self, items: Sequence[IngestedDocument]) -> None:
@@ -75,6 +81,10 @@ class MemoryStore:
             self.items[item.document.id] = item
             day = first_day(_edition(item.document))
             self.validity[item.document.id] = Validity(item.document.id, day, OPEN_ENDED, ())
+            for place, chunk in enumerate(item.chunks):
+                self.theta.pop(chunk.id, None)
+                if item.theta is not None and item.topics_fingerprint is not None:
+                    self.theta[chunk.id] = (item.theta[place], item.topics_fingerprint)
 
     def remove(self, document_ids: Sequence[str]) -> int:
         return sum(self.items.pop(id, None) is not None for id in document_ids)
@@ -154,15 +164,20 @@ class MemoryStore:
             chunks[document.scope] += count
         return [Scope(name, documents[name], chunks[name]) for name in sorted(documents)]
 
-    def chunks(self, collection: str, *, with_vectors: bool = True) -> Iterator[ChunkBatch]:
+    def chunks(
+        self, collection: str, *, with_vectors: bool = True, with_topics: bool = False
+    ) -> Iterator[ChunkBatch]:
         for _, item in sorted(self.items.items()):
             document, n = item.document, len(item.chunks)
+            found = [self.theta.get(chunk.id, (None, None)) for chunk in item.chunks]
             if document.collection == collection:
                 yield ChunkBatch(
                     chunks=item.chunks,
                     scopes=(document.scope,) * n,
                     series=(document.series,) * n,
                     vectors=item.vectors if with_vectors else item.vectors[:, :0],
+                    theta=tuple(theta for theta, _ in found) if with_topics else (),
+                    topics_fingerprints=tuple(mark for _, mark in found) if with_topics else (),
                 )
 
     def nearest_scopes(
@@ -192,6 +207,7 @@ class MemoryStore:
                 ranks[id],
                 None if request.vector is None else float(request.vector @ self._vector(id)),
                 self._vector(id) if request.with_vectors else None,
+                *(self.theta.get(id, (None, None)) if request.with_topics else (None, None)),
             )
             for id in sorted(ranks)
         ]
@@ -269,6 +285,61 @@ class MemoryStore:
 
     def read_router(self, collection: str, name: str) -> TrainedRouter | None:
         return self.routers.get((collection, name))
+
+    def write_topics(self, model: TopicModel) -> None:
+        self.topics[model.collection] = model
+
+    def read_topics(self, collection: str) -> TopicModel | None:
+        return self.topics.get(collection)
+
+    def write_theta(
+        self, collection: str, chunk_ids: Sequence[str], theta: Vectors, fingerprint: str
+    ) -> int:
+        check_theta(theta, len(chunk_ids))
+        known = {
+            chunk.id
+            for item in self.items.values()
+            if item.document.collection == collection
+            for chunk in item.chunks
+        }
+        for id, row in zip(chunk_ids, theta, strict=True):
+            if id in known:
+                self.theta[id] = (row, fingerprint)
+        return len(known.intersection(chunk_ids))
+
+    def count_theta(self, collection: str, fingerprint: str) -> tuple[int, int]:
+        marks = [
+            self.theta.get(chunk.id, (None, None))[1]
+            for batch in self.chunks(collection)
+            for chunk in batch.chunks
+        ]
+        return len(marks), marks.count(fingerprint)
+
+    def count_topics(self, where: Filter) -> Sequence[TopicCount]:
+        found: dict[int, list[Passage]] = {}
+        for id, number, _ in self._about(where):
+            found.setdefault(number, []).append(self._passage(id))
+        counts: list[TopicCount] = []
+        for number, passages in sorted(found.items()):
+            scopes = Counter(passage.scope for passage in passages)
+            ordered = tuple(sorted(scopes.items(), key=lambda pair: (-pair[1], pair[0])))
+            documents = len({passage.document_id for passage in passages})
+            counts.append(TopicCount(number, len(passages), documents, ordered))
+        return counts
+
+    def topic_passages(
+        self, number: int, where: Filter, limit: int
+    ) -> Sequence[tuple[Passage, float]]:
+        about = [(-weight, id) for id, topic, weight in self._about(where) if topic == number]
+        return [(self._passage(id), -weight) for weight, id in sorted(about)[:limit]]
+
+    def _about(self, where: Filter) -> Iterator[tuple[str, int, float]]:
+        model = self.topics.get(where.collection)
+        for id, _, _ in self._chunks(where):
+            theta, mark = self.theta.get(id, (None, None))
+            if model is not None and theta is not None and mark == model.fingerprint:
+                for number, weight in strongest(theta):
+                    yield id, number, weight
 
     def _lineage(self, item: IngestedDocument, section: Section) -> list[str]:
         """Return the section's id and those of all above it."""

@@ -29,7 +29,8 @@ FILTERS = [
 PARAMETERS: dict[str, object] = {
     "rows": [], "ids": [], "vector": Vector([0.0] * 256, "f32"), "limit": 5, "text": "",
     "run": {}, "run_id": "r", "name": "n", "dimensions": 1,
-    "fingerprint": "f", "seconds": 1, "with_vectors": True,
+    "fingerprint": "f", "seconds": 1, "with_vectors": True, "with_topics": True,
+    "properties": {}, "number": 0,
 }  # fmt: skip
 
 

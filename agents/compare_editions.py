@@ -55,6 +55,15 @@ def find_series(store: Store, series: str, where: Filter) -> tuple[str, list[Ser
     return found[0], _editions([d for d in documents if d.series == found[0]])
 
 
+def list_series(store: Store, where: Filter) -> list[tuple[str, list[SeriesEdition]]]:
+    """Return the series that the filter lets through, by name, each with its editions."""
+    series: dict[str, list[Document]] = {}
+    for document, _ in store.list_documents(where):
+        if document.series:
+            series.setdefault(document.series, []).append(document)
+    return [(name, _editions(series[name])) for name in sorted(series)]
+
+
 def find_edition(series: str, editions: Sequence[SeriesEdition], name: str) -> SeriesEdition:
     """Return the edition that a name means: as it is marked, "current", or a year.
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 from graph.errors import UnreadableFile
+from ingestion.page_image import PageImage, PageRequest
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read_child import receive, send
 
@@ -52,13 +53,31 @@ class Reader:
             UnreadableFile: With a status for the report: those of `ingestion.parse.parse`, and
                 "not_found", "permission", "too_large", "timeout" or "memory".
         """
+        return cast("ParsedDocument", self._ask((str(path.absolute()), self._limits)))
+
+    def draw(self, path: Path, page: int, *, sha256: str, passage: str) -> PageImage:
+        """Draw a page of a PDF, with a passage marked.
+
+        Args:
+            path: The file.
+            page: 1-indexed.
+            sha256: Digest that the file must have.
+            passage: What to mark.
+
+        Raises:
+            UnreadableFile: As `read`, or "changed", or "no_page".
+        """
+        request = PageRequest(str(path.absolute()), sha256, page, passage, self._limits)
+        return cast("PageImage", self._ask(request))
+
+    def _ask(self, request: tuple[str, ReadLimits] | PageRequest) -> object:
         child = self._running_child()
         stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
         late = Event()
         timer = Timer(self._limits.seconds, _end, (child, late))
         timer.start()
         try:
-            send(stdin, (str(path.absolute()), self._limits))
+            send(stdin, request)
             answer = receive(stdout)
         except (EOFError, BrokenPipeError) as error:
             raise self._death(child, late) from error
@@ -69,7 +88,7 @@ class Reader:
                 self.close()
         if isinstance(answer, UnreadableFile):
             raise answer
-        return cast("ParsedDocument", answer)
+        return answer
 
     def interrupt(self) -> None:
         """Kill the child process from another thread; a read in progress ends as "broken"."""

@@ -1,5 +1,7 @@
 """The process that reads files for `ingestion.read`: takes a path, sends back text or an error.
 
+It draws pages, too: a `PageRequest` is answered with a picture.
+
 Both sides speak in pickled messages, each behind its length in 8 bytes.
 """
 
@@ -8,14 +10,18 @@ import os
 import pickle
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeVar, cast
 
 from graph.errors import UnreadableFile
+from ingestion.page_image import PageImage, PageRequest, draw_page
 from ingestion.parse import parse
 from ingestion.parsed import ParsedDocument, ReadLimits
 
 _LENGTH_BYTES = 8
+
+_T = TypeVar("_T")
 
 
 def send(stream: IO[bytes], message: object) -> None:
@@ -46,21 +52,35 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     while True:
         try:
-            path, limits = cast("tuple[str, ReadLimits]", receive(requests))
+            request = cast("tuple[str, ReadLimits] | PageRequest", receive(requests))
         except EOFError:
             return
+        limits = request.limits if isinstance(request, PageRequest) else request[1]
         _limit_memory(limits.memory_bytes)
         # The parent keeps the time; this is for the case that it is gone.
         faulthandler.dump_traceback_later(limits.seconds + 10, exit=True)
-        answer = read_here(Path(path), limits)
+        answer = _answer(request)
         faulthandler.cancel_dump_traceback_later()
         send(answers, answer)
 
 
 def read_here(path: Path, limits: ReadLimits) -> ParsedDocument | UnreadableFile:
     """Read a file in this process; what goes wrong is returned, not raised."""
+    return _guarded(lambda: parse(_bytes(path, limits), path.name, limits.seconds), limits)
+
+
+def _answer(
+    request: tuple[str, ReadLimits] | PageRequest,
+) -> ParsedDocument | PageImage | UnreadableFile:
+    if not isinstance(request, PageRequest):
+        return read_here(Path(request[0]), request[1])
+    path, limits = Path(request.path), request.limits
+    return _guarded(lambda: draw_page(_bytes(path, limits), request), limits)
+
+
+def _guarded(work: Callable[[], _T], limits: ReadLimits) -> _T | UnreadableFile:
     try:
-        return parse(_bytes(path, limits), path.name, limits.seconds)
+        return work()
     except UnreadableFile as error:
         return error
     except FileNotFoundError:

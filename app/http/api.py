@@ -8,7 +8,15 @@ from anyio import to_thread
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from app.http import routes_ask, routes_documents, routes_health, routes_openai
+from app.http import (
+    routes_ask,
+    routes_compare,
+    routes_documents,
+    routes_health,
+    routes_openai,
+    routes_sources,
+    routes_web,
+)
 from app.http.backend import Backend
 from app.http.errors import ErrorResponse, add_handlers
 from app.http.guard import Guard
@@ -22,7 +30,7 @@ Answers from public agencies' documents, each claim with a citation that can be 
 A key (`milepost keys add NAME`) is sent as `Authorization: Bearer KEY`. Every response has an
 `X-Request-ID`; every error has the shape of OpenAI's API, and says what to do."""
 
-_EXPOSED = ["X-Request-ID", "Retry-After"]
+_EXPOSED = ["X-Request-ID", "Retry-After", "X-Passage-Marks", "X-Passage-Top"]
 
 
 def create_api(app: App, options: HttpOptions) -> FastAPI:
@@ -40,6 +48,7 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
         backend.jobs.start()
         yield
         await to_thread.run_sync(backend.jobs.stop)
+        await to_thread.run_sync(backend.page_images.close)
 
     api = FastAPI(
         title="Milepost",
@@ -58,6 +67,9 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
         routes_documents.router,
         routes_documents.upload_router(options),
         routes_openai.router,
+        routes_sources.router,
+        routes_compare.router,
+        routes_web.router,
     ):
         api.include_router(router, max_body_size=options.json_bytes)
     # The last one added is the outermost.

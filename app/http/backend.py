@@ -14,6 +14,7 @@ from app.http.jobs import Jobs
 from app.http.keys import KeyFile
 from app.http.metrics import Metrics
 from app.http.options import HttpOptions
+from app.http.page_images import PageImages
 from app.systems import chat_model
 from app.wiring import App
 
@@ -33,6 +34,7 @@ class Backend:
         self.graph = GraphGate(app.store.check_server)
         self.workers = CapacityLimiter(options.workers)
         self.jobs = Jobs(app)
+        self.page_images = PageImages()
 
     @cached_property
     def machine(self) -> Any:

@@ -12,8 +12,9 @@ from app.http.options import HttpOptions, is_loopback
 from app.http.rate import RateLimit
 from graph.errors import ConfigurationError
 
-OPEN_PATHS = ("/health",)
-"""These, and what is below them, need no key and are not limited."""
+OPEN_PATHS = ("/health", "/web")
+"""These, and what is below them, need no key and are not limited; so does the page itself, which
+asks for the key."""
 
 UPLOAD_PATH = "/documents"
 """Where bodies may be as long as uploads are."""
@@ -50,7 +51,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})
-        if not _is_below(scope["path"], OPEN_PATHS):
+        if scope["path"] != "/" and not _is_below(scope["path"], OPEN_PATHS):
             try:
                 scope["state"]["caller"] = self._admit(scope)
             except (Refusal, ConfigurationError) as error:

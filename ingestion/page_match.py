@@ -14,7 +14,7 @@ _SEED = 8
 _TELLING = 24
 """Letters in a row that are no coincidence."""
 _MOST_OF_IT = 0.8
-"""Share of a passage shorter than that which must be found in one piece."""
+"""Share of a passage that is enough: of a shorter one in one piece, of others in pieces nearby."""
 _NEAR = 200
 """Letters between two pieces that are still taken to belong together."""
 _LEAST_OF_LARGEST = 0.2
@@ -109,15 +109,19 @@ def _trusted(pieces: Sequence[Span], wanted: int) -> list[Span]:
     return [
         piece
         for group, size in zip(groups, sizes, strict=True)
-        if max(end - start for start, end in group) >= least
+        if (_longest(group) >= least or size >= _MOST_OF_IT * wanted)
         and size >= _LEAST_OF_LARGEST * max(sizes)
         for piece in _inside(group, least)
     ]
 
 
+def _longest(group: Sequence[Span]) -> int:
+    return max(end - start for start, end in group)
+
+
 def _inside(group: Sequence[Span], least: int) -> list[Span]:
     """Return the pieces between the first and the last telling one, and those close to them."""
-    telling = [piece for piece in group if piece[1] - piece[0] >= least]
+    telling = [piece for piece in group if piece[1] - piece[0] >= least] or group
     first, last = telling[0][0] - 2 * _TELLING, telling[-1][1] + 2 * _TELLING
     return [piece for piece in group if first <= piece[0] and piece[1] <= last]
 

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from agents.answer import Answer
+from agents.budget import Budget
 from graph.model import Ranking, Route
 from router.retrieve import Guidance
 
@@ -49,6 +50,10 @@ class State(TypedDict):
     """Added by `route`: `router.retrieve.Guidance`, for systems that look at what is asked."""
     ranking: Json
     """Added by `retrieve`: `graph.model.Ranking`."""
+    budget: Json
+    """What machines with several calls have spent: `agents.budget.Budget`."""
+    messages: list[Json]
+    """Of machines that talk with a model over several rounds: LangChain's `messages_to_dict`."""
     draft: Draft
     """Added by `answer`."""
     answer: Json
@@ -69,4 +74,5 @@ ROUTE = TypeAdapter(tuple[Route, ...])
 GUIDANCE: TypeAdapter[Guidance | None] = TypeAdapter(Guidance | None)
 RANKING = TypeAdapter(Ranking)
 ANSWER = TypeAdapter(Answer)
+BUDGET = TypeAdapter(Budget)
 """From our values to their JSON form and back: `dump_python(…, mode="json")`, `validate_python`."""

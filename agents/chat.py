@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agents.context import Limits
 from agents.passages import estimate_tokens
 from graph.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    from langchain_core.language_models import BaseChatModel, LanguageModelInput
     from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import Runnable
+
+T = TypeVar("T")
 
 EXTRACTIVE = "extractive"
 """The name that asks for no chat model at all."""
@@ -91,12 +94,39 @@ def complete(model: BaseChatModel, messages: Sequence[BaseMessage], limits: Limi
     Raises:
         ModelError: It failed for good, or `limits` allow no further call.
     """
+    message = repeated(lambda: model.invoke(list(messages)), limits)
+    return Completion(str(message.text), count_tokens(message, messages))
+
+
+def bind_tools(
+    model: BaseChatModel, tools: Sequence[dict[str, Any]]
+) -> Runnable[LanguageModelInput, AIMessage]:
+    """Return the model as one that may call functions, given in OpenAI's form.
+
+    Raises:
+        ConfigurationError: Its LangChain package has no function calling.
+    """
+    try:
+        return model.bind_tools(tools)
+    except NotImplementedError as error:
+        raise ConfigurationError(
+            "This chat model has no function calling: use --machine react, which needs none, or "
+            "another --model."
+        ) from error
+
+
+def repeated(call: Callable[[], T], limits: Limits) -> T:
+    """Call a chat model; a call that failed for a passing reason is repeated.
+
+    Raises:
+        ModelError: It failed for good, or `limits` allow no further call.
+    """
     deadline = time.monotonic() + limits.total_seconds
     pause = limits.pause_seconds
     attempt = 1
     while True:
         try:
-            return _completion(model.invoke(list(messages)), messages)
+            return call()
         except Exception as error:
             over = attempt >= limits.attempts or time.monotonic() + pause > deadline
             if over or not _is_passing(error):
@@ -105,11 +135,17 @@ def complete(model: BaseChatModel, messages: Sequence[BaseMessage], limits: Limi
         attempt, pause = attempt + 1, pause * 2
 
 
-def _completion(reply: AIMessage, messages: Sequence[BaseMessage]) -> Completion:
-    text = str(reply.text)
+def count_tokens(reply: AIMessage, messages: Sequence[BaseMessage]) -> int:
+    """Return the tokens read and written, as reported; estimated where nothing is reported."""
     if reply.usage_metadata:
-        return Completion(text, reply.usage_metadata["total_tokens"])
-    return Completion(text, sum(estimate_tokens(str(m.text)) for m in (*messages, reply)))
+        return reply.usage_metadata["total_tokens"]
+    return sum(map(estimate_message, (*messages, reply)))
+
+
+def estimate_message(message: BaseMessage) -> int:
+    """Estimate the tokens of a message, with the calls of tools that it asks for."""
+    calls = getattr(message, "tool_calls", None)
+    return estimate_tokens(str(message.text)) + (estimate_tokens(str(calls)) if calls else 0)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

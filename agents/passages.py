@@ -40,7 +40,13 @@ class Fitted:
     left_out: int
 
 
-def fit(hits: Sequence[Hit], question: str, instructions: str, limits: Limits) -> Fitted:
+def fit(
+    hits: Sequence[Hit],
+    question: str,
+    instructions: str,
+    limits: Limits,
+    numbers: Sequence[int] = (),
+) -> Fitted:
     """Show as many passages as the context has room for; the lowest are left out first.
 
     The question is never cut. A best passage that is too long by itself is cut behind a sentence.
@@ -50,6 +56,7 @@ def fit(hits: Sequence[Hit], question: str, instructions: str, limits: Limits) -
         question: What will be asked about the passages.
         instructions: Everything else that is sent along.
         limits: `context_tokens` less `answer_tokens` is what can be read.
+        numbers: Of the hits as sources; empty means 1, 2, 3, and so on.
 
     Raises:
         UsageError: The question leaves no room for any passage.
@@ -62,10 +69,10 @@ def fit(hits: Sequence[Hit], question: str, instructions: str, limits: Limits) -
             "tokens with its answer: shorten it, or raise the context in the settings."
         )
     blocks: list[str] = []
-    for n, hit in enumerate(hits, start=1):
+    for n, hit in zip(numbers or range(1, len(hits) + 1), hits, strict=True):
         block = show(n, hit.passage)
         if estimate_tokens(block) > room and not blocks:
-            block = _cut(block, room)
+            block = cut(block, room)
         if estimate_tokens(block) > room:
             break
         room -= estimate_tokens(block)
@@ -138,8 +145,8 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
 
 
-def _cut(block: str, room: int) -> str:
-    """Cut behind the last sentence that fits, else behind the last word."""
+def cut(block: str, room: int) -> str:
+    """Cut a block to so many tokens: behind the last sentence that fits, else the last word."""
     limit = room * _BYTES_PER_TOKEN
     head = block.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
     ends = [sentence.end for sentence in split_sentences(head)[:-1]]

@@ -328,13 +328,12 @@ RETURN c.scope AS scope, score
 ORDER BY score DESC, c.id
 """
 
-# What `graph.model.Passage` shows of a chunk; all of it stands on the chunk.
-PASSAGE: LiteralString = """
-RETURN c.id AS chunk_id, c.text AS text, c.heading AS heading, c.document_id AS document_id,
-       c.document_title AS document, c.uri AS uri, c.section_id AS section_id,
-       c.section_number AS section_number, c.section_title AS section, c.page_start AS page_start,
-       c.page_end AS page_end, c.scope AS scope, c.series AS series, c.edition AS edition,
-       c.year AS year, c.is_current AS is_current"""
+# What `graph.model.Passage` shows of a chunk, in the order of its fields; all of it stands on the
+# chunk. A list, as many named columns take longer to send and to read.
+PASSAGE: LiteralString = """[
+    c.id, c.text, c.heading, c.document_id, c.document_title, c.uri, c.section_id, c.section_number,
+    c.section_title, c.page_start, c.page_end, c.scope, c.series, c.edition, c.year, c.is_current
+]"""
 
 # Each list of a search; those that are asked for go into one statement, as even one that finds
 # nothing costs time. An address is the number of a section, or stands in a heading, as in "RCW
@@ -382,21 +381,23 @@ LISTS: dict[str, LiteralString] = {
 """,
 }
 
+# All candidates come in one record: a driver takes longer for many small ones.
 SEARCH_LISTS: LiteralString = f"""
 CYPHER 25
 CALL () {{
 #LISTS#
 }}
 WITH c, collect([list, score]) AS lists
-{PASSAGE}, lists,
-       CASE WHEN $vector IS NOT NULL
-         THEN coalesce(head([one IN lists WHERE one[0] <> 'fulltext' | one[1]]),
-                       vector.similarity.cosine(c.embedding, $vector)) END AS similarity,
-       CASE WHEN $with_vectors
-         THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector,
-       CASE WHEN $with_topics THEN vector(c.topics, size(c.topics), FLOAT32) END AS theta,
-       CASE WHEN $with_topics THEN c.topics_fingerprint END AS topics_fingerprint
-ORDER BY chunk_id
+RETURN collect([
+    {PASSAGE},
+    lists,
+    CASE WHEN $vector IS NOT NULL
+        THEN coalesce(head([one IN lists WHERE one[0] <> 'fulltext' | one[1]]),
+                      vector.similarity.cosine(c.embedding, $vector)) END,
+    CASE WHEN $with_vectors THEN vector(c.embedding, size(c.embedding), FLOAT32) END,
+    CASE WHEN $with_topics THEN vector(c.topics, size(c.topics), FLOAT32) END,
+    CASE WHEN $with_topics THEN c.topics_fingerprint END
+]) AS candidates
 """
 
 # What a passage refers to by name, such as "RCW 82.04.050", stands in the heading of its chunks.
@@ -412,15 +413,13 @@ CALL (reference) {{
     RETURN c, score
 }}
 WITH c, collect(['reference:' + reference.name, score]) AS lists
-{PASSAGE}, lists,
-       lists[0][1] AS similarity, null AS vector, null AS theta, null AS topics_fingerprint
-ORDER BY chunk_id
+RETURN collect([{PASSAGE}, lists, lists[0][1], null, null, null]) AS candidates
 """
 
 PASSAGES: LiteralString = f"""
 MATCH (c:Chunk) WHERE c.id IN $ids AND #FILTER#
-{PASSAGE}
-ORDER BY document_id, c.ordinal
+RETURN {PASSAGE} AS passage
+ORDER BY c.document_id, c.ordinal
 """
 
 # A chunk's neighbours carry the ordinals around its own: NEXT, without a walk for each distance.
@@ -429,15 +428,15 @@ MATCH (middle:Chunk) WHERE middle.id IN $ids
 MATCH (c:Chunk {{document_id: middle.document_id}})
 WHERE abs(c.ordinal - middle.ordinal) <= $distance AND #FILTER#
 WITH DISTINCT c
-{PASSAGE}
-ORDER BY document_id, c.ordinal
+RETURN {PASSAGE} AS passage
+ORDER BY c.document_id, c.ordinal
 """
 
 SECTION_PASSAGES: LiteralString = f"""
 MATCH (:Section {{id: $id}})-[:HAS_SUBSECTION*0..]->()-[:HAS_CHUNK]->(c:Chunk)
 WHERE #FILTER#
-{PASSAGE}
-ORDER BY document_id, c.ordinal
+RETURN {PASSAGE} AS passage
+ORDER BY c.document_id, c.ordinal
 """
 
 # Documents pass the filter, and so must each chunk: a section without any is still shown.
@@ -585,8 +584,8 @@ MATCH (:Topic {{collection: $collection, number: $number}})<-[about:ABOUT]-(c:Ch
 WHERE #FILTER#
 WITH c, about.weight AS weight
 ORDER BY weight DESC, c.id LIMIT $limit
-{PASSAGE}, weight
-ORDER BY weight DESC, chunk_id
+RETURN {PASSAGE} AS passage, weight
+ORDER BY weight DESC, c.id
 """
 
 # Filters ------------------------------------------------------------------------------------------

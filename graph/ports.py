@@ -104,7 +104,7 @@ class Topics(Protocol):
 
         Args:
             vectors: Embeddings of the texts, (n, d).
-            texts: As they are embedded, (n,); models of words need them.
+            texts: Passages without their headings, or questions, (n,); models of words need them.
         """
         ...
 

@@ -247,33 +247,40 @@ def outline_from_row(row: Mapping[str, Any]) -> tuple[Section, tuple[Chunk, ...]
     return Section(**values), tuple(Chunk(**chunk) for chunk in row["chunks"])
 
 
+def passage_from_row(row: Mapping[str, Any]) -> Passage:
+    """Return the passage in a row."""
+    return Passage(*row["passage"])
+
+
 def candidates_from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
-    """Turn each list's scores into ranks, highest first.
+    """Return the candidates, by chunk id, with each list's scores turned into ranks.
 
     Editions repeat each other word for word: of equal scores the current edition's comes first,
     then the chunk id decides.
     """
+    found = [(Passage(*shown), *others) for shown, *others in rows[0]["candidates"]]
     by_list: dict[str, list[tuple[float, bool, str]]] = {}
-    for row in rows:
-        for name, score in row["lists"]:
-            entry = (-score, not row["is_current"], row["chunk_id"])
+    for passage, lists, *_ in found:
+        for name, score in lists:
+            entry = (-score, not passage.is_current, passage.chunk_id)
             by_list.setdefault(name, []).append(entry)
     ranks = {
         (name, chunk_id): ListRank(rank, -negative)
         for name, entries in by_list.items()
         for rank, (negative, _, chunk_id) in enumerate(sorted(entries), start=1)
     }
-    return [
+    candidates = [
         Candidate(
-            passage=Passage(**{f.name: row[f.name] for f in fields(Passage)}),
-            lists={name: ranks[name, row["chunk_id"]] for name, _ in sorted(row["lists"])},
-            cosine=None if row["similarity"] is None else 2 * row["similarity"] - 1,
-            vector=None if row["vector"] is None else _array(row["vector"]),
-            theta=None if row["theta"] is None else _array(row["theta"]),
-            topics_fingerprint=None if row["theta"] is None else row["topics_fingerprint"],
+            passage=passage,
+            lists={name: ranks[name, passage.chunk_id] for name, _ in sorted(lists)},
+            cosine=None if similarity is None else 2 * similarity - 1,
+            vector=None if vector is None else _array(vector),
+            theta=None if theta is None else _array(theta),
+            topics_fingerprint=None if theta is None else fingerprint,
         )
-        for row in rows
+        for passage, lists, similarity, vector, theta, fingerprint in found
     ]
+    return sorted(candidates, key=lambda candidate: candidate.passage.chunk_id)
 
 
 def _theta(item: IngestedDocument) -> Sequence[Vector | None]:

@@ -1,0 +1,156 @@
+"""What machines with several agents share: numbered passages, spending, and fenced replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+
+from pydantic import TypeAdapter
+
+from agents.answer import ABSTENTION
+from agents.budget import Budget
+from agents.chat import complete
+from agents.context import Context, Limits, Run
+from agents.extractive import extract
+from agents.nodes import Update
+from agents.passages import LINE_MARK
+from agents.state import BUDGET, RANKING, Draft, Json, State
+from agents.structured import ask_json
+from graph.model import Filter, Hit, Query, Ranking
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+
+T = TypeVar("T")
+
+HITS = TypeAdapter(tuple[Hit, ...])
+
+
+def appended(known: list[Json], found: list[Json]) -> list[Json]:
+    """Append the hits that are new: a passage keeps its number over the whole run."""
+    ids = {_chunk_id(hit) for hit in known}
+    new = {_chunk_id(hit): hit for hit in found if _chunk_id(hit) not in ids}
+    return [*known, *new.values()]
+
+
+class Several(State):
+    """The state of a machine with several agents."""
+
+    hits: Annotated[list[Json], appended]
+    """Every passage found, `graph.model.Hit`: the first one is `[Source 1]`, and so on."""
+
+
+class Spending:
+    """The budget of a run while one of its nodes works."""
+
+    def __init__(self, state: State, runtime: Run) -> None:
+        self.context: Context = runtime.context
+        self.budget = BUDGET.validate_python(state.get("budget") or {})
+        self._before = state.get("timings_ms") or {}
+        self._started = perf_counter()
+
+    def over(self, *, rounds: int | None = None) -> str | None:
+        """Return which limit is reached, in plain words, or None while there is something left."""
+        limits = self.context.limits
+        spent = self._up_to_now()
+        return spent.over(limits, spent.rounds + 1 if rounds is None else rounds)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds that the run may still take."""
+        return self.context.limits.run_seconds - self._up_to_now().seconds
+
+    def search(self, text: str, where: Filter, k: int, *, tool: str) -> Sequence[Hit]:
+        """Find passages, and count the search as a tool call; a repeated one finds nothing new."""
+        arguments = {"question": text, "scopes": list(where.scopes), "k": k}
+        self.budget, verdict = self.budget.called(tool, arguments, self.context.limits)
+        return self.context.system(Query(text, where), k).hits if verdict == "new" else ()
+
+    def ask(self, system: str, question: str) -> str:
+        """Ask the chat model for text."""
+        chat = self._chat()
+        completion = complete(chat, _messages(system, question), self._limits())
+        self.budget = self.budget.asked(completion.tokens)
+        return completion.text.strip()
+
+    def ask_json(self, system: str, question: str, shape: TypeAdapter[T]) -> T | None:
+        """Ask the chat model for JSON; None where its reply is malformed twice."""
+        reply = ask_json(self._chat(), _messages(system, question), shape, self._limits())
+        self.budget = self.budget.asked(reply.tokens, calls=reply.llm_calls)
+        return reply.value
+
+    def update(self, stage: str, **values: object) -> Update:
+        """Return a node's values, with what the run has spent and taken so far."""
+        milliseconds = (perf_counter() - self._started) * 1000
+        return {
+            **values,
+            "budget": BUDGET.dump_python(self._up_to_now(), mode="json"),
+            "timings_ms": {stage: round(self._before.get(stage, 0.0) + milliseconds, 3)},
+        }
+
+    def _up_to_now(self) -> Budget:
+        return self.budget.took(perf_counter() - self._started)
+
+    def _chat(self) -> BaseChatModel:
+        assert self.context.chat is not None  # what asks has looked
+        return self.context.chat
+
+    def _limits(self) -> Limits:
+        limits = self.context.limits
+        left = max(self.seconds_left, 0.0)
+        return replace(limits, total_seconds=min(limits.total_seconds, left))
+
+
+def numbers_of(known: Sequence[Json], found: Sequence[Hit]) -> dict[int, Hit]:
+    """Return the found hits by the numbers that `appended` gives them, in the order found."""
+    hits = appended(list(known), dump_hits(found))
+    number = {_chunk_id(hit): n for n, hit in enumerate(hits, start=1)}
+    return {number[hit.passage.chunk_id]: hit for hit in found}
+
+
+def dump_hits(hits: Sequence[Hit]) -> list[Json]:
+    """Return the JSON form of hits."""
+    return HITS.dump_python(tuple(hits), mode="json")
+
+
+def fence(text: str) -> str:
+    """Return an earlier reply as data: what it quotes must not become an instruction."""
+    return "\n".join(LINE_MARK + line for line in text.splitlines() if line.strip())
+
+
+def conclude(
+    state: Several, spending: Spending, text: str | None, reasons: tuple[str, ...]
+) -> Update:
+    """Return the draft and the ranking that `agents.nodes.check` reads.
+
+    Args:
+        state: With all passages found.
+        spending: Of the node.
+        text: The answer, citing passages by number; None quotes the passages instead.
+        reasons: What the run looked for and why it ended, in plain words.
+    """
+    context = spending.context
+    hits = HITS.validate_python(state.get("hits") or [])
+    if text is None:
+        draft = extract(state["question"], hits, context.embedder)
+    else:
+        draft = Draft(
+            text=text or ABSTENTION, extractive=False, shown=len(hits), llm_calls=0, tokens=0
+        )
+    draft |= {"llm_calls": spending.budget.llm_calls, "tokens": spending.budget.tokens}
+    query = Query(state["question"], context.filter)
+    ranking = Ranking(query, context.system.name, hits, reasons=reasons)
+    return spending.update("answer", draft=draft, ranking=RANKING.dump_python(ranking, mode="json"))
+
+
+def _messages(system: str, question: str) -> list[BaseMessage]:
+    from langchain_core.messages import HumanMessage, SystemMessage  # heavy
+
+    return [SystemMessage(system), HumanMessage(question)]
+
+
+def _chunk_id(hit: Mapping[str, object]) -> str:
+    return cast("Mapping[str, str]", hit["passage"])["chunk_id"]

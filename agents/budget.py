@@ -49,6 +49,10 @@ class Budget:
         """Return the budget after a step of that time."""
         return replace(self, seconds=self.seconds + seconds)
 
+    def filled(self) -> "Budget":
+        """Return the budget of a run whose model's context has no more room."""
+        return replace(self, full=True)
+
     def called(
         self, tool: str, arguments: Mapping[str, object], limits: Limits
     ) -> tuple["Budget", Verdict]:

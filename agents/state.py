@@ -54,6 +54,10 @@ class State(TypedDict):
     """What machines with several calls have spent: `agents.budget.Budget`."""
     messages: list[Json]
     """Of machines that talk with a model over several rounds: LangChain's `messages_to_dict`."""
+    scope_tools: list[Json]
+    """Of machines with tools, added by `begin`: `agents.tool_search.ScopeTool`."""
+    conclusion: str | None
+    """What the model of such a machine says in the end; None while it calls tools."""
     draft: Draft
     """Added by `answer`."""
     answer: Json

@@ -26,6 +26,7 @@ from agents.multistep import (
     HITS,
     Several,
     Spending,
+    abstains,
     conclude,
     dump_hits,
     fence,
@@ -170,7 +171,7 @@ def assemble(state: MaState, runtime: Run) -> Update:
     When the budget ended before anything was answered, passages are quoted, if any was found.
     """
     spending = Spending(state, runtime)
-    answers = [step["answer"] for step in state["steps"] if not _abstains(step["answer"])]
+    answers = [step["answer"] for step in state["steps"] if not abstains(step["answer"])]
     cut_short = spending.over()
     reasons = tuple(f"step {n}: {step['search']}" for n, step in enumerate(state["steps"], 1))
     if cut_short:
@@ -216,7 +217,3 @@ def _history(steps: Sequence[Step]) -> str:
     return "\n\n".join(
         f"Step {n}: {step['search']}\n{fence(step['answer'])}" for n, step in enumerate(steps, 1)
     )
-
-
-def _abstains(answer: str) -> bool:
-    return answer.strip().lower().startswith(ABSTENTION.lower().rstrip("."))

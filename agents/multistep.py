@@ -82,6 +82,10 @@ class Spending:
         self.budget = self.budget.asked(reply.tokens, calls=reply.llm_calls)
         return reply.value
 
+    def next_round(self) -> None:
+        """Count a round."""
+        self.budget = self.budget.next_round()
+
     def update(self, stage: str, **values: object) -> Update:
         """Return a node's values, with what the run has spent and taken so far."""
         milliseconds = (perf_counter() - self._started) * 1000
@@ -114,6 +118,16 @@ def numbers_of(known: Sequence[Json], found: Sequence[Hit]) -> dict[int, Hit]:
 def dump_hits(hits: Sequence[Hit]) -> list[Json]:
     """Return the JSON form of hits."""
     return HITS.dump_python(tuple(hits), mode="json")
+
+
+def within(where: Filter, scope: str) -> Filter:
+    """Narrow a filter to one scope; an empty name stands for everything."""
+    return replace(where, scopes=(scope,)) if scope else where
+
+
+def abstains(answer: str) -> bool:
+    """Tell whether an answer says that the documents do not say."""
+    return answer.strip().lower().startswith(ABSTENTION.lower().rstrip("."))
 
 
 def fence(text: str) -> str:

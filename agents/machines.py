@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 DEFAULT = "soft_scoped"
 
 MACHINES: Mapping[str, str] = {
-    "soft_scoped": "one search along the likeliest scopes, one call that reads all passages",
-    "single_call": "searches scope by scope as masdr does, then one call that reads all passages",
-    "masdr": "one agent with function calling: a search tool per scope, at most 5 rounds",
-    "react": "thought, action, observation as plain text, at most 6 steps; any chat model",
+    "soft_scoped": "one search along the likeliest scopes, one call that reads it all",
+    "single_call": "the searches of masdr, then one call that reads all passages",
+    "masdr": "one agent that calls tools, a search per scope, at most 5 rounds",
+    "react": "thought, action and observation as text: any model, at most 6 steps",
     "langchain_react": "LangChain's own agent with the tools of masdr",
-    "ma_rag": "planner, step definer, extractor and answerer, one step after the other",
-    "scout_rag": "agents that widen the search by domains while the answer gets better",
+    "ma_rag": "planner, step definer, extractor and answerer, step by step",
+    "scout_rag": "agents that widen the search by scopes while the answer improves",
 }
 """Machines by name, the default first, each with a line on how it works. The name is that of the
 module in this package whose `build` makes it."""
 
-WITHOUT_CHAT_MODEL = frozenset({DEFAULT})
+WITHOUT_CHAT_MODEL = frozenset({DEFAULT, "single_call", "ma_rag", "scout_rag"})
 """Machines that can answer without a chat model, too."""
 
 

@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     """A cross-encoder with one output, for the system cross_encoder."""
     system: str = "guided"
     """The retrieval system used where none is named."""
+    machine: str = "soft_scoped"
+    """The state machine that answers where none is named: see `milepost ask --help`."""
     model: str = "extractive"
     """A chat model as `provider:name` (LangChain's init_chat_model); "extractive" needs none."""
     model_url: str | None = None

@@ -59,35 +59,47 @@ class App:
         return ranking
 
     def ask(
-        self, query: Query, *, system: str | None = None, model: str | None = None, k: int = 10
+        self,
+        query: Query,
+        *,
+        machine: str | None = None,
+        system: str | None = None,
+        model: str | None = None,
+        k: int = 10,
     ) -> "Answered":
         """Return a checked answer, with the passages that it came from.
 
         Args:
             query: The question, and what it may be answered from.
+            machine: Name of a state machine of `agents.machines`; None means the one that is set.
             system: Name of a retrieval system; None means the one that is set.
             model: "extractive" or a chat model; None means the one that is set.
             k: Passages to answer from.
 
         Raises:
-            UsageError: System or scope unknown, question empty or too long.
-            ConfigurationError: The chat model cannot be loaded.
+            UsageError: Machine, system or scope unknown, question empty or too long.
+            ConfigurationError: The chat model cannot be loaded, or the machine needs one.
             ModelError: The chat model failed.
         """
-        from agents import soft_scoped
+        from agents import machines
         from agents.answering import ask
         from agents.context import Context
 
         found = self.system(system)
+        machine = machine or self.settings.machine
+        machines.check_name(machine)
         self._check_scopes(query)
+        chat = chat_model(model or self.settings.model, self.settings)
+        machines.check_chat_model(machine, chat)
         context = Context(
             system=found,
             embedder=self.embedder,
-            chat=chat_model(model or self.settings.model, self.settings),
+            chat=chat,
             filter=query.filter,
             k=k,
+            store=self.store,
         )
-        answered = ask(soft_scoped.build(), query.text, context)
+        answered = ask(machines.build(machine), query.text, context)
         self._check_found(answered.ranking)
         return answered
 

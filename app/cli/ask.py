@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in plain words.")],
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            "-m",
+            help="How the answer is made: one of the names above.",
+        ),
+    ] = None,
     system: options.SystemName = None,
     model: Annotated[
         str | None,
@@ -45,6 +53,17 @@ def ask(
     """Answer a question, with sources.
 
     Example: milepost ask "How long must audit logs be kept?" --series "Common Policy"
+
+    Ways to make the answer, for --machine; all but soft_scoped need a chat model:
+
+    \b
+    soft_scoped      one search along the likeliest scopes, one call that reads it all
+    single_call      the searches of masdr, then one call that reads all passages
+    masdr            one agent that calls tools, a search per scope, at most 5 rounds
+    react            thought, action and observation as text: any model, at most 6 steps
+    langchain_react  LangChain's own agent with the tools of masdr
+    ma_rag           planner, step definer, extractor and answerer, step by step
+    scout_rag        agents that widen the search by scopes while the answer improves
     """
     from app import settings, wiring
     from app.cli.output import print_json
@@ -63,7 +82,7 @@ def ask(
     with wiring.open_app(settings.load()) as app:
         query = Query(question, where)
         asked = query if current or all_editions else app.currently(query)
-        answered = app.ask(asked, system=system, model=model, k=k)
+        answered = app.ask(asked, machine=machine, system=system, model=model, k=k)
     if json:
         print_json(answered_as_dict(answered))
     else:

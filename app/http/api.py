@@ -8,6 +8,7 @@ from anyio import to_thread
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from agents import machines
 from app.http import (
     routes_ask,
     routes_compare,
@@ -44,7 +45,8 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        await to_thread.run_sync(lambda: backend.machine)  # the first caller would wait for it
+        # The first caller would wait for it: building one takes a second, mostly imports.
+        await to_thread.run_sync(machines.build, app.settings.machine)
         backend.jobs.start()
         yield
         await to_thread.run_sync(backend.jobs.stop)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any, cast
 
+from agents import machines
 from agents.answer import Answered
 from agents.context import Context
 from agents.state import ANSWER, RANKING, Draft
@@ -32,7 +33,8 @@ class Token:
 
 
 Step = Ranking | Token | Answered
-"""What an answer is made in: once what was found, pieces of the draft, once the checked answer."""
+"""What an answer is made in: all that was found so far, each time that more is; pieces of the
+draft; once the checked answer."""
 
 
 def search(backend: Backend, request: SearchRequest, caller: Caller) -> Ranking:
@@ -63,12 +65,13 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
 
     Raises:
         ClientGone: `stop` was set.
-        Refusal: As `search`.
+        Refusal: As `search`; and machine unknown, or without the chat model that it needs.
         ModelError: The chat model failed.
         StoreError: The graph cannot be searched.
     """
     where = _filter(request, caller)
     system = find_system(backend, request.system)
+    machine = find_machine(backend, request.machine)
     _check_scopes(backend, where)
     query = Query(request.query, where)
     if not request.all_editions:
@@ -79,9 +82,10 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
         chat=backend.chat,
         filter=query.filter,
         k=request.k,
+        store=backend.app.store,
     )
     try:
-        with closing(_run(backend, request.query, context, stop)) as steps:
+        with closing(_run(machine, request.query, context, stop)) as steps:
             for step in steps:
                 _count(backend, step)
                 yield step
@@ -94,11 +98,11 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
 
 
 def _count(backend: Backend, step: Step) -> None:
-    """Refuse a ranking that no document could be in, and count the others."""
+    """Refuse a ranking that no document could be in; count what an answer was made from."""
     if isinstance(step, Ranking):
         _check_found(backend, step)
-        backend.metrics.found(step.system, len(step.hits))
     elif isinstance(step, Answered):
+        backend.metrics.found(step.ranking.system, len(step.ranking.hits))
         backend.metrics.stages(step.ranking.timings_ms)
 
 
@@ -123,6 +127,26 @@ def find_system(backend: Backend, name: str | None) -> System:
         names = ", ".join((DEFAULT_MODEL, *systems))
         raise Refusal(404, "unknown_system", f"There is no system {name!r}. They are: {names}.")
     return systems[name]
+
+
+def find_machine(backend: Backend, name: str | None) -> str:
+    """Return the name of a machine that can answer here; None means the one that is set.
+
+    Raises:
+        Refusal: There is none of that name, or it needs a chat model and there is none.
+    """
+    name = name or backend.app.settings.machine
+    if name not in machines.MACHINES:
+        names = ", ".join(machines.MACHINES)
+        raise Refusal(404, "unknown_machine", f"There is no machine {name!r}. They are: {names}.")
+    if backend.chat is None and name not in machines.WITHOUT_CHAT_MODEL:
+        raise Refusal(
+            400,
+            "needs_chat_model",
+            f"The machine {name} works with a chat model, and this server has none. Use "
+            f"{machines.DEFAULT}, or let its operator set MILEPOST_MODEL.",
+        )
+    return name
 
 
 def visible(caller: Caller, collection: str, audiences: Sequence[str] | None = None) -> Filter:
@@ -190,14 +214,12 @@ def _check_found(backend: Backend, ranking: Ranking) -> None:
     )
 
 
-def _run(backend: Backend, question: str, context: Context, stop: Event) -> Generator[Step]:
+def _run(machine: str, question: str, context: Context, stop: Event) -> Generator[Step]:
     """Run the machine, and turn what its nodes add into steps."""
     from app.http.stopping import StopsChatModel
 
-    state: dict[str, Any] = {}
-    timings: dict[str, float] = {}
-    streamed = False
-    parts = backend.machine.stream(
+    progress = _Progress()
+    parts = machines.build(machine).stream(
         {"question": question},
         {"callbacks": [StopsChatModel(stop)]},
         context=context,
@@ -205,25 +227,57 @@ def _run(backend: Backend, question: str, context: Context, stop: Event) -> Gene
     )
     with closing(cast("Generator[tuple[str, Any]]", parts)) as running:
         for mode, part in running:
+            if stop.is_set():
+                raise ClientGone
             if mode == "messages":
-                if text := _token(part):
-                    streamed = True
-                    yield Token(text)
-                continue
-            for node, added in cast("Mapping[str, dict[str, Any]]", part).items():
-                state |= added
-                timings |= added.get("timings_ms", {})
-                if node == "retrieve":
-                    yield RANKING.validate_python(state["ranking"])
-                elif node == "answer" and not streamed:
-                    draft: Draft = state["draft"]
-                    for piece in draft["text"].splitlines(keepends=True):
-                        yield Token(piece)
-    ranking = replace(RANKING.validate_python(state["ranking"]), timings_ms=timings)
-    yield Answered(ranking, ANSWER.validate_python(state["answer"]))
+                yield from progress.written(part)
+            else:
+                for node, added in cast("Mapping[str, dict[str, Any]]", part).items():
+                    yield from progress.added(node, added)
+    yield from progress.ended()
 
 
-def _token(part: tuple["AIMessageChunk", Mapping[str, object]]) -> str:
-    """Return the text of a message, if it belongs to the answer and not to another node."""
-    message, metadata = part
-    return str(message.text) if metadata.get("langgraph_node") == "answer" else ""
+class _Progress:
+    """What a run has come to, and what has been told of it."""
+
+    def __init__(self) -> None:
+        self._state: dict[str, Any] = {}
+        self._timings: dict[str, float] = {}
+        self._told: int | None = None
+        """Hits that were told; None before the first time."""
+        self._streamed = False
+
+    def written(self, part: tuple["AIMessageChunk", Mapping[str, object]]) -> Iterator[Step]:
+        """Tell a piece of a message, if it belongs to the answer and not to another node."""
+        message, metadata = part
+        text = str(message.text) if metadata.get("langgraph_node") == "answer" else ""
+        if text:
+            yield from self._found()
+            self._streamed = True
+            yield Token(text)
+
+    def added(self, node: str, added: Mapping[str, Any]) -> Iterator[Step]:
+        """Tell what a node has added."""
+        self._state |= added
+        self._timings |= added.get("timings_ms", {})
+        if node == "retrieve" or self._state.get("ranking", {}).get("hits"):
+            yield from self._found()
+        if "draft" in added:
+            yield from self._found()
+            if not self._streamed:
+                draft: Draft = self._state["draft"]
+                yield from map(Token, draft["text"].splitlines(keepends=True))
+
+    def ended(self) -> Iterator[Step]:
+        """Tell the checked answer."""
+        yield from self._found()
+        ranking = RANKING.validate_python(self._state["ranking"])
+        answer = ANSWER.validate_python(self._state["answer"])
+        yield Answered(replace(ranking, timings_ms=self._timings), answer)
+
+    def _found(self) -> Iterator[Ranking]:
+        """Tell what was found, if it was not told yet."""
+        hits = len(self._state.get("ranking", {}).get("hits", ()))
+        if hits != self._told and "ranking" in self._state:
+            self._told = hits
+            yield RANKING.validate_python(self._state["ranking"])

@@ -1,7 +1,7 @@
 """What the endpoints work with, and how they get it."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from anyio import CapacityLimiter
 from fastapi import Depends, Request, Security
@@ -35,13 +35,6 @@ class Backend:
         self.workers = CapacityLimiter(options.workers)
         self.jobs = Jobs(app)
         self.page_images = PageImages()
-
-    @cached_property
-    def machine(self) -> Any:
-        """The answering machine; building it takes a second, mostly imports."""
-        from agents import soft_scoped
-
-        return soft_scoped.build()
 
     @cached_property
     def chat(self) -> "BaseChatModel | None":

@@ -1,6 +1,7 @@
 """The server-sent events of POST /ask, in the order in which they come.
 
-route, hits             once, when the passages are found, before anything is written
+route, hits             all passages found so far, before anything is written; machines that search
+                        several times tell it after each search
 token                   pieces of the draft, whose citations are not checked yet
 citation                each source that the checked answer cites
 check                   the checked answer, in place of the draft, and what the checks found

@@ -111,7 +111,7 @@ class ChatReply(BaseModel):
 
 
 class Model(BaseModel):
-    """A retrieval system, as OpenAI's clients choose it."""
+    """A retrieval system or a machine, as OpenAI's clients choose it."""
 
     id: str
     object: Literal["model"] = "model"
@@ -120,7 +120,7 @@ class Model(BaseModel):
 
 
 class ModelList(BaseModel):
-    """All retrieval systems; "milepost" is the one that is set."""
+    """All retrieval systems, and the machines that can answer; "milepost" is what is set."""
 
     object: Literal["list"] = "list"
     data: list[Model]

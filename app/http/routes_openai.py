@@ -18,6 +18,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
+from agents import machines
 from agents.answer import Answered
 from agents.passages import estimate_tokens
 from app.cli.shapes import answered_as_dict
@@ -72,8 +73,10 @@ class _Chat:
 
 @router.get("/models")
 def models(backend: BackendOf, _: CallerOf) -> ModelList:
-    """List the retrieval systems, each as a model."""
-    names = (asking.DEFAULT_MODEL, *backend.app.systems)
+    """List the retrieval systems and the machines that can answer here, each as a model."""
+    others = [name for name in machines.MACHINES if name != machines.DEFAULT]
+    able = [one for one in others if backend.chat or one in machines.WITHOUT_CHAT_MODEL]
+    names = (asking.DEFAULT_MODEL, *backend.app.systems, *able)
     return ModelList(data=[Model(id=name) for name in names])
 
 
@@ -102,7 +105,14 @@ async def completions(
     return await until_gone(work, request.receive, backend.workers)
 
 
+def _is_machine(name: str) -> bool:
+    return name in machines.MACHINES and name != machines.DEFAULT  # that is a system, too
+
+
 def _check_model(backend: Backend, name: str) -> None:
+    if _is_machine(name):
+        asking.find_machine(backend, name)
+        return
     try:
         asking.find_system(backend, name)
     except Refusal as error:
@@ -121,7 +131,8 @@ def _question(body: ChatRequest) -> AskRequest:
         raise Refusal(400, "no_question", "The conversation has no user message: add a question.")
     narrowing = body.milepost.model_dump()
     try:
-        return AskRequest(query=asked[-1], system=body.model, **narrowing)
+        chosen = "machine" if _is_machine(body.model) else "system"
+        return AskRequest.model_validate({"query": asked[-1], chosen: body.model, **narrowing})
     except ValidationError as error:
         message = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         raise Refusal(400, "invalid", f"messages: {message}") from error
@@ -164,8 +175,10 @@ def _streamed(chat: _Chat, backend: Backend, caller: Caller) -> EventStream:
 
 def _chunks(chat: _Chat, steps: Iterator[asking.Step]) -> Iterator[dict[str, Any]]:
     start = (chat.id, chat.created, chat.model)
+    begun = False
     for step in steps:
-        if isinstance(step, Ranking):
+        if isinstance(step, Ranking) and not begun:
+            begun = True
             yield chunk(*start, {"role": "assistant", "content": ""})
         elif isinstance(step, Answered):
             for piece in _PIECE.findall(step.answer.text):

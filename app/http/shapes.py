@@ -63,6 +63,13 @@ class SearchRequest(Narrowing):
 class AskRequest(SearchRequest):
     """A question to be answered."""
 
+    machine: Annotated[
+        Name | None,
+        Field(
+            description="How the answer is made: soft_scoped, masdr, react or another machine of "
+            "/v1/models; unset, the default one."
+        ),
+    ] = None
     all_editions: Annotated[
         bool,
         Field(

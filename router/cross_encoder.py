@@ -14,6 +14,11 @@ from router.checkpoint import require_head, silence
 BATCH = 16
 SETTING = "MILEPOST_CROSS_ENCODER_MODEL"
 
+KNOWN = "What is the capital of France?"
+ANSWER = "Paris is the capital and largest city of France."
+FOREIGN = "Asphalt is laid in layers, and each layer is compacted before the next."
+"""An encoder of single texts, or a head without training, loads and scores, but orders nothing."""
+
 
 class CrossEncoderModel:
     """A cross-encoder of sentence-transformers with one output."""
@@ -40,6 +45,13 @@ class CrossEncoderModel:
             raise ConfigurationError(
                 f"The model in {folder} gives {self._model.num_labels} values for a pair; a "
                 "cross-encoder for ranking gives one. Give another."
+            )
+        answer, foreign = self.scores(KNOWN, [ANSWER, FOREIGN])
+        if not answer > foreign:
+            raise ConfigurationError(
+                f"The model in {folder} does not rank: asked {KNOWN!r}, it scores {ANSWER!r} with "
+                f"{answer:.4g} and a text about asphalt with {foreign:.4g}. It may be an encoder "
+                f"of single texts, or not trained. Give another with {SETTING}."
             )
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -55,7 +55,7 @@ def guided(routed: Routed, k: int, *, store: Store) -> Ranking:
     check(routed.query, k)
     guidance = routed.guidance or Guidance()
     clock = Clock()
-    candidates = _candidates(routed, guidance, k, store)
+    candidates, missing = _candidates(routed, guidance, k, store)
     clock.lap("search")
     base = mixed(candidates)
     routes = vote_of_candidates(candidates, base)
@@ -68,9 +68,8 @@ def guided(routed: Routed, k: int, *, store: Store) -> Ranking:
             hits = interleaved(hits, referred, names, k)
         clock.lap("references")
     timings_ms = {**routed.timings_ms, **clock.timings_ms}
-    return Ranking(
-        routed.query, "guided", tuple(hits[:k]), routes, timings_ms, reasons=guidance.reasons
-    )
+    reasons = (*guidance.reasons, *missing)
+    return Ranking(routed.query, "guided", tuple(hits[:k]), routes, timings_ms, reasons=reasons)
 
 
 def vote_of_candidates(
@@ -117,8 +116,13 @@ def granted(passage: Passage, guidance: Guidance) -> int:
     return sum(own.get(field) == value for field, value in guidance.wishes)
 
 
-def _candidates(routed: Routed, guidance: Guidance, k: int, store: Store) -> Sequence[Candidate]:
-    """Search as narrowly as the question says; where that finds nothing, as the caller says."""
+def _candidates(
+    routed: Routed, guidance: Guidance, k: int, store: Store
+) -> tuple[Sequence[Candidate], list[str]]:
+    """Search as narrowly as the question says; where that finds nothing, as the caller says.
+
+    What the question asks for and the collection does not have is told in plain words.
+    """
     where = guidance.narrowed(routed.query.filter)
     request = SearchRequest(
         where,
@@ -128,13 +132,23 @@ def _candidates(routed: Routed, guidance: Guidance, k: int, store: Store) -> Seq
         addresses=guidance.addresses,
     )
     found = store.search(request)
+    asked, missing = ", ".join(guidance.addresses), list[str]()
     for numbers in _coarser(guidance.addresses):
-        if any("address" in candidate.lists for candidate in found):
+        if _at_address(found):
             break
         found = store.search(replace(request, addresses=numbers))
+        if _at_address(found):
+            missing.append(f"{asked} was not found: {', '.join(numbers)} above it comes first")
+    if asked and not _at_address(found):
+        missing.append(f"{asked} was not found: no section has that number or name")
     if not found and where != routed.query.filter:
         found = store.search(replace(request, filter=routed.query.filter))
-    return found
+        missing.append("nothing was found there: everything was searched")
+    return found, missing
+
+
+def _at_address(candidates: Sequence[Candidate]) -> bool:
+    return any("address" in candidate.lists for candidate in candidates)
 
 
 def _coarser(numbers: Sequence[str]) -> list[tuple[str, ...]]:

@@ -26,6 +26,9 @@ Matrix = NDArray[np.float32]
 _TOKEN = re.compile(r"\b\w\w+\b")
 """What scikit-learn's TfidfVectorizer takes for a word."""
 
+TRAINED = ("probe", "tfidf")
+"""Names under which trained routers are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class LinearRouter:

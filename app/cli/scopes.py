@@ -7,7 +7,7 @@ import typer
 from app.cli import options, scopes_train
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from graph.model import ChunkBatch, Document
     from graph.ports import Store
@@ -99,13 +99,15 @@ def discover(
                 "`milepost ingest FOLDER`, or check --collection and --audience."
             )
         found = find_scopes(_means(store, collection, documents), k, seed)
+        stale = list[str]()
         if apply:
-            store.set_scopes(collection, found.assignment)
-            store.finish(collection)
+            stale = _move(store, collection, found.assignment)[1]
     if json:
         print_json(_as_dict(found, documents, applied=apply))
     else:
         _print(found, documents, k, applied=apply)
+    for line in stale:
+        _say_aside(line)
 
 
 @app.command("set")
@@ -132,14 +134,33 @@ def set_(
         meant = {found for given in names for found in find_names(states, collection, given)}
         ids = sorted(state.id for state in states if meant.intersection(state.names))
         is_new = name not in store.scope_names(collection)
-        moved = store.set_scopes(collection, dict.fromkeys(ids, name))
-        store.finish(collection)
+        moved, stale = _move(store, collection, dict.fromkeys(ids, name))
+    for line in stale:
+        _say_aside(line)
     if json:
         print_json({"scope": name, "new": is_new, "moved": moved, "ids": ids})
         return
     new = ", which is new" if is_new else ""
     message = f"Moved {counted(moved, 'document')} to scope {name!r}{new}."
     _say(message)
+
+
+def _move(store: "Store", collection: str, scopes: "Mapping[str, str]") -> tuple[int, list[str]]:
+    """Move documents; return how many, and what the routers that were trained make of it."""
+    from router.learned import TRAINED
+
+    before = store.scope_names(collection)
+    moved = store.set_scopes(collection, scopes)
+    store.finish(collection)
+    trained = [name for name in TRAINED if store.read_router(collection, name)]
+    if not moved or not trained:
+        return moved, []
+    now = (
+        "learned where documents were before"
+        if store.scope_names(collection) == before
+        else "know other scopes, and are refused until they are trained again"
+    )
+    return moved, [f"The routers trained earlier {now}: milepost scopes train"]
 
 
 def _checked(scope: str) -> str:
@@ -287,6 +308,10 @@ def _print_table(names: "Sequence[str]", rows: "Sequence[Sequence[str]]") -> Non
     for row in rows:
         table.add_row(*map(escape, row))
     console().print(table)
+
+
+def _say_aside(line: str) -> None:
+    typer.echo(line, err=True)
 
 
 def _say(line: str) -> None:

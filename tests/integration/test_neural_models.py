@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from sentence_transformers import MultiVectorEncoder, SentenceTransformer
+from sentence_transformers import CrossEncoder, MultiVectorEncoder, SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding, Transformer
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
@@ -20,11 +20,12 @@ from transformers import (
 
 from graph.errors import ConfigurationError, ModelError
 from router import late_interaction
-from router.cross_encoder import CrossEncoderModel
+from router.cross_encoder import ANSWER, FOREIGN, KNOWN, CrossEncoderModel
 from router.late_interaction import LateInteraction, maxsim
 from router.sparse import SparseModel
 
 WORDS = ["bridge", "rail", "post", "height", "pension", "rule", "the", "of", "how", "high"]
+WORDS += ["paris", "france", "capital", "asphalt", "layers"]
 VOCABULARY = {
     word: n for n, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
 }
@@ -62,6 +63,26 @@ def save(kind: type, folder: Path, **config: object) -> Path:
     return folder
 
 
+def save_cross(folder: Path, head: float = 1.0) -> Path:
+    """A cross-encoder that ranks the known pair right, its head multiplied by a number."""
+    save(BertForSequenceClassification, folder, num_labels=1)
+    model = CrossEncoder(str(folder), device="cpu")
+    answer, foreign = model.predict([(KNOWN, ANSWER), (KNOWN, FOREIGN)])
+    weights = load_file(folder / "model.safetensors")
+    factor = head if answer > foreign else -head
+    weights |= {name: factor * w for name, w in weights.items() if name.startswith("classifier")}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize("head", [0.0, -1.0])
+def test_a_cross_encoder_that_cannot_tell_paris_from_asphalt_is_refused(
+    tmp_path: Path, head: float
+) -> None:
+    with pytest.raises(ConfigurationError, match="does not rank"):
+        CrossEncoderModel(save_cross(tmp_path / "cross", head))
+
+
 def test_a_sparse_model_scores_texts_by_weighted_words(tmp_path: Path) -> None:
     model = SparseModel(save(BertForMaskedLM, tmp_path / "splade"))
     index = model.index(["bridge rail", "pension rule", "bridge rail"])
@@ -83,7 +104,7 @@ def test_a_sparse_index_without_texts_has_no_scores(tmp_path: Path) -> None:
 def test_half_a_character_in_a_question_changes_nothing(tmp_path: Path) -> None:
     sparse = SparseModel(save(BertForMaskedLM, tmp_path / "splade")).index(["bridge rail"])
     late = LateInteraction(make_encoder(tmp_path))
-    cross = CrossEncoderModel(save(BertForSequenceClassification, tmp_path / "cross", num_labels=1))
+    cross = CrossEncoderModel(save_cross(tmp_path / "cross"))
 
     assert sparse.scores("rail \ud800") == pytest.approx(sparse.scores("rail "))
     for model in (late, cross):
@@ -92,7 +113,7 @@ def test_half_a_character_in_a_question_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_cross_encoder_scores_pairs(tmp_path: Path) -> None:
-    model = CrossEncoderModel(save(BertForSequenceClassification, tmp_path / "cross", num_labels=1))
+    model = CrossEncoderModel(save_cross(tmp_path / "cross"))
 
     scores = model.scores("how high", ["bridge rail", "pension rule", "bridge rail"])
 
@@ -103,7 +124,7 @@ def test_a_cross_encoder_scores_pairs(tmp_path: Path) -> None:
 
 
 def test_a_cross_encoder_that_gives_no_number_is_an_error(tmp_path: Path) -> None:
-    model = CrossEncoderModel(save(BertForSequenceClassification, tmp_path / "cross", num_labels=1))
+    model = CrossEncoderModel(save_cross(tmp_path / "cross"))
     with torch.no_grad():
         model._model.model.classifier.bias.fill_(float("nan"))
 

@@ -11,7 +11,7 @@ from app import wiring
 from app.cli import scopes
 from app.settings import Settings
 from graph.errors import UsageError
-from graph.model import Filter, SearchRequest
+from graph.model import Filter, SearchRequest, TrainedRouter
 from graph.store import GraphStore
 from tests.fakes import HashingEmbedder
 from tests.graphs import make_document
@@ -50,6 +50,17 @@ def run(graph_store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def scopes_of(store: GraphStore, where: Filter = STAFF) -> dict[str, str]:
     return {document.title: document.scope for document, _ in store.list_documents(where)}
+
+
+def test_moving_documents_says_what_trained_routers_make_of_it(
+    run: Run, graph_store: GraphStore
+) -> None:
+    assert run("set", "a", "file:///culvert2").stderr == ""
+
+    graph_store.write_router(TrainedRouter("default", "tfidf", "mark", "2026", "{}", b""))
+
+    assert "learned where documents were before" in run("set", "a", "file:///culvert1").stderr
+    assert "refused until they are trained again" in run("set", "new", "file:///culvert1").stderr
 
 
 def test_scopes_are_listed_with_what_the_caller_may_see(run: Run) -> None:

@@ -70,6 +70,32 @@ def test_where_a_section_is_not_held_the_one_above_it_answers() -> None:
     assert texts[:2] == ["keys", "keys"]
 
 
+def reasons(store: MemoryStore, text: str) -> tuple[str, ...]:
+    return make_system(store)(Query(text), 10).reasons
+
+
+def test_a_section_that_is_not_there_is_named() -> None:
+    assert reasons(make_store(), "audit in section 9.9") == (
+        "9.9 is looked up first",
+        "9.9 was not found: no section has that number or name",
+    )
+    assert reasons(make_store(), "audit in section 2") == ("2 is looked up first",)
+
+
+def test_the_section_that_answers_for_one_that_is_not_there_is_named() -> None:
+    assert reasons(make_store(), "audit in section 2(b)(1)")[1] == (
+        "2(b)(1) was not found: 2 above it comes first"
+    )
+
+
+def test_a_narrow_search_that_finds_nothing_says_that_everything_was_searched() -> None:
+    told = Routed(Query("audit"), EMBEDDER.embed_query("audit"), guidance=Guidance(series="gone"))
+
+    ranking = guided.guided(told, 10, store=make_store())
+
+    assert ranking.reasons == ("nothing was found there: everything was searched",)
+
+
 def test_what_the_best_passages_refer_to_comes_behind_them() -> None:
     store = MemoryStore()
     store.write(

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 DEFAULT = "soft_scoped"
 
 MACHINES: Mapping[str, str] = {
-    "soft_scoped": "one search along the likeliest scopes, one call that reads it all",
-    "single_call": "the searches of masdr, then one call that reads all passages",
-    "masdr": "one agent that calls tools, a search per scope, at most 5 rounds",
-    "react": "thought, action and observation as text: any model, at most 6 steps",
-    "langchain_react": "LangChain's own agent with the tools of masdr",
-    "ma_rag": "planner, step definer, extractor and answerer, step by step",
-    "scout_rag": "agents that widen the search by scopes while the answer improves",
+    "soft_scoped": "one search along the likeliest scopes, then one call",
+    "single_call": "a search in every scope, then one call that reads it all",
+    "masdr": "an agent with tools, a search per scope, 5 rounds",
+    "react": "the same tools by plain text: any model, 6 steps",
+    "langchain_react": "LangChain's own agent with the same tools",
+    "ma_rag": "planner, step definer, extractor, answerer: step by step",
+    "scout_rag": "widens the search by scopes while the answer gets better",
 }
 """Machines by name, the default first, each with a line on how it works. The name is that of the
 module in this package whose `build` makes it."""

@@ -10,7 +10,7 @@ Studio is for whoever runs the database on their own machine: it answers from pu
 
 import asyncio
 import atexit
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import Lock
@@ -19,7 +19,7 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import TypeAdapter
 
-from agents import soft_scoped as _soft_scoped
+from agents import machines
 from agents.context import Context
 from agents.state import Input, Output, State
 from app import settings
@@ -27,8 +27,6 @@ from app.systems import chat_model
 from app.wiring import App, open_app
 from graph.errors import MilepostError, UsageError
 from graph.model import Filter
-
-Machine = CompiledStateGraph[State, Context, Input, Output]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +75,17 @@ SHARED = Shared()
 _CHOICES = TypeAdapter(Choices)
 
 
-def open_context(choices: Choices) -> Context:
-    """Return what a run works with.
+def open_context(choices: Choices, machine: str) -> Context:
+    """Return what a run of a machine works with.
 
     Raises:
         UsageError: There is no such system, or nothing in the collection.
-        ConfigurationError: The chat model cannot be loaded.
+        ConfigurationError: The chat model cannot be loaded, or the machine needs one.
         StoreError: The graph cannot be opened.
     """
     app = SHARED.app()
+    chat = chat_model(choices.model or app.settings.model, app.settings)
+    machines.check_chat_model(machine, chat)
     where = Filter(choices.collection)
     if not app.store.list_scopes(where):
         raise UsageError(
@@ -95,9 +95,10 @@ def open_context(choices: Choices) -> Context:
     return Context(
         system=app.system(choices.system),
         embedder=app.embedder,
-        chat=chat_model(choices.model or app.settings.model, app.settings),
+        chat=chat,
         filter=where,
         k=choices.k,
+        store=app.store,
     )
 
 
@@ -114,17 +115,23 @@ class StudioMachine(CompiledStateGraph[State, Context, Input, Output]):
         """
         chosen = _CHOICES.validate_python(context or {})
         try:
-            opened = await asyncio.to_thread(open_context, chosen)
+            opened = await asyncio.to_thread(open_context, chosen, self.name)
             async for event in super().astream(*arguments, context=opened, **options):
                 yield event
         except MilepostError as error:
             raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
-def for_studio(build: Callable[[], Machine]) -> StudioMachine:
+def for_studio(name: str) -> StudioMachine:
     """Return a machine that Studio can run: its nodes and edges stay as they are."""
-    parts: dict[str, Any] = {**vars(build()), "context_schema": Choices}
+    parts: dict[str, Any] = vars(machines.build(name)) | {"name": name, "context_schema": Choices}
     return StudioMachine(**parts)
 
 
-soft_scoped = for_studio(_soft_scoped.build)
+soft_scoped = for_studio("soft_scoped")
+single_call = for_studio("single_call")
+masdr = for_studio("masdr")
+react = for_studio("react")
+langchain_react = for_studio("langchain_react")
+ma_rag = for_studio("ma_rag")
+scout_rag = for_studio("scout_rag")

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from neo4j import Driver
 
-MACHINES = ["soft_scoped"]
+from agents.machines import MACHINES
 from graph.server.options import Connection
 
 pytestmark = pytest.mark.neo4j
@@ -117,7 +117,7 @@ def test_studio_draws_every_machine_and_shows_what_it_takes(studio: Studio, mach
     drawn = studio.client.get(f"/assistants/{id}/graph").json()
     schemas = studio.client.get(f"/assistants/{id}/schemas").json()
 
-    assert "check" in {node["id"] for node in drawn["nodes"]}
+    assert {"__start__", "check", "__end__"} <= {node["id"] for node in drawn["nodes"]}
     assert list(schemas["input_schema"]["properties"]) == ["question"]
     assert set(schemas["context_schema"]["properties"]) >= {"system", "model", "collection", "k"}
 
@@ -153,14 +153,24 @@ def test_a_run_chooses_its_retrieval_system(studio: Studio) -> None:
     assert len(response.json()["ranking"]["hits"]) == 1
 
 
+@pytest.mark.parametrize("machine", ["single_call", "ma_rag", "scout_rag"])
+def test_without_a_key_other_machines_quote_what_they_find(studio: Studio, machine: str) -> None:
+    _, response = run(studio, machine)
+
+    assert f"“{LOGS}” [Source " in response.json()["answer"]["text"]
+
+
 @pytest.mark.parametrize(
-    ("context", "message"),
+    ("machine", "context", "message"),
     [
-        ({"system": "nonesuch"}, "There is no system 'nonesuch'"),
-        ({"collection": "nonesuch"}, "holds no public document"),
+        ("soft_scoped", {"system": "nonesuch"}, "There is no system 'nonesuch'"),
+        ("soft_scoped", {"collection": "nonesuch"}, "holds no public document"),
+        ("masdr", {}, "works with a chat model"),
     ],
 )
-def test_a_wrong_choice_is_told(studio: Studio, context: dict[str, str], message: str) -> None:
-    _, response = run(studio, "soft_scoped", context=context)
+def test_a_wrong_choice_is_told(
+    studio: Studio, machine: str, context: dict[str, str], message: str
+) -> None:
+    _, response = run(studio, machine, context=context)
 
     assert message in response.text

@@ -115,7 +115,7 @@ def _no_series(series: str, names: Sequence[str], collection: str) -> str:
     shown = "; ".join(names[:_MOST_NAMES])
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     known = f"The series are {shown}{more}." if names else "It has none that you may see."
-    return f"There is no one series {series!r} in collection {collection!r}. {known}"
+    return f"No series is called {series!r} in collection {collection!r}. {known}"
 
 
 def _folded(name: str) -> str:

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Self
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from agents.compare import compare
 from agents.read_section import SectionText, read_section
@@ -226,21 +227,40 @@ def create_server(tools: Tools) -> MCPServer:
     """Return a server that offers the tools."""
     from importlib.metadata import version
 
-    server = MCPServer(
-        "milepost", instructions=INSTRUCTIONS, version=version("milepost"), log_level="WARNING"
-    )
     reads = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
-    for tool in (
+    offered = (
         tools.search,
         tools.get_section,
         tools.compare_versions,
         tools.list_documents,
         tools.ask,
-    ):
-        server.add_tool(_telling(tool), annotations=reads, structured_output=True)
-    return server
+    )
+    return MCPServer(
+        "milepost",
+        instructions=INSTRUCTIONS,
+        version=version("milepost"),
+        log_level="WARNING",
+        tools=[
+            _strict(Tool.from_function(_telling(one), annotations=reads, structured_output=True))
+            for one in offered
+        ],
+    )
+
+
+def _strict(tool: Tool) -> Tool:
+    """Refuse arguments that the tool does not have: a filter that is misspelt must not be lost."""
+    arguments = create_model(
+        tool.fn_metadata.arg_model.__name__, __base__=(_Strict, tool.fn_metadata.arg_model)
+    )
+    metadata = tool.fn_metadata.model_copy(update={"arg_model": arguments})
+    schema = arguments.model_json_schema(by_alias=True)
+    return tool.model_copy(update={"fn_metadata": metadata, "parameters": schema})
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
 
 
 def _telling(tool: Callable[..., BaseModel]) -> Callable[..., BaseModel]:

@@ -239,6 +239,13 @@ def test_the_caller_reads_what_is_wrong(
     assert message in error_of(call(tool, **arguments))
 
 
+def test_an_argument_that_a_tool_does_not_have_is_refused_by_name(call: Call) -> None:
+    answer = call("search", query=QUESTION, scope=["a"])
+
+    assert answer.is_error
+    assert "scope" in answer.content[0].text  # type: ignore[union-attr]
+
+
 def test_a_graph_that_was_away_is_opened_when_it_is_back(tmp_path: Path) -> None:
     attempts: list[str] = []
 

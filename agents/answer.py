@@ -60,6 +60,9 @@ class Answer:
     """False when nothing supports an answer; `text` is then `ABSTENTION`."""
     passages_left_out: int = 0
     """Hits that did not fit into the chat model's context; the lowest are left out first."""
+    stopped: str | None = None
+    """The limit, such as "5 rounds", that ended the search for passages before the chat model did;
+    the answer is made from what was found until then."""
 
 
 @dataclass(frozen=True, slots=True)

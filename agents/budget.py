@@ -36,6 +36,8 @@ class Budget:
     """Calls that were one too many."""
     full: bool = False
     """Whether the model's context has no room for a further round."""
+    ended: str | None = None
+    """The limit that ends the search, in plain words; noted by `checked`."""
 
     def asked(self, tokens: int, *, calls: int = 1) -> "Budget":
         """Return the budget after a model was asked, which cost `tokens` in all."""
@@ -63,6 +65,10 @@ class Budget:
         if len(self.calls) >= limits.tool_calls:
             return replace(self, refused=self.refused + 1), "refused"
         return replace(self, calls=(*self.calls, call)), "new"
+
+    def checked(self, limits: Limits, rounds: int) -> "Budget":
+        """Return the budget with the limit that is reached, if one is; see `over`."""
+        return replace(self, ended=self.over(limits, rounds))
 
     def over(self, limits: Limits, rounds: int) -> str | None:
         """Return which limit is reached, in plain words, or None while there is something left.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -127,9 +128,10 @@ def _limited(toolbox: Toolbox, context: Context, started: float) -> list[AgentMi
     def stop_at_limit(state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         messages = cast("list[BaseMessage]", state["messages"])
         toolbox.room = room_left(context, messages, tools)
-        budget = toolbox.budget.took(perf_counter() - started)
-        over = budget.over(context.limits, context.limits.rounds)
-        return {"jump_to": "end"} if over else None
+        spent = toolbox.budget.took(perf_counter() - started)
+        ended = spent.over(context.limits, context.limits.rounds)
+        toolbox.budget = replace(toolbox.budget, ended=ended)
+        return {"jump_to": "end"} if ended else None
 
     @wrap_model_call
     def count(

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from agents import nodes, tool_calling
 from agents.chat import bind_tools, count_tokens, repeated
@@ -23,6 +22,8 @@ from agents.prompts import AGENT_QUESTION, AGENT_SYSTEM
 from agents.state import Input, Output, State
 from agents.tool_calling import (
     Update,
+    acted,
+    after_act,
     after_reason,
     as_json,
     budget_of,
@@ -31,7 +32,6 @@ from agents.tool_calling import (
     open_toolbox,
     ranked,
     room_left,
-    spent,
     stepped,
     timed,
 )
@@ -62,23 +62,19 @@ def reason(state: State, runtime: Run) -> Update:
 def act(state: State, runtime: Run) -> Update:
     """Run the tools that the model asks for, in its order."""
     started = perf_counter()
+    context = runtime.context
     messages = messages_of(state)
-    toolbox = open_toolbox(state, runtime.context, 0)
+    toolbox = open_toolbox(state, context, 0)
     tools = json.dumps(_functions(toolbox))
-    toolbox.room = room_left(runtime.context, messages, tools)
+    toolbox.room = room_left(context, messages, tools)
     messages += _results(toolbox, messages[-1])
-    room = room_left(runtime.context, messages, tools)
+    room = room_left(context, messages, tools)
     return {
         "ranking": ranked(state, toolbox),
         "messages": as_json(messages),
-        "budget": stepped(toolbox.budget, started, room),
+        "budget": acted(toolbox, room, context.limits.rounds, started, context),
         "timings_ms": timed(state, "act", started),
     }
-
-
-def after_act(state: State, runtime: Runtime[Context]) -> Literal["reason", "answer"]:
-    """Begin another round, unless a limit is reached."""
-    return "answer" if spent(state, runtime, runtime.context.limits.rounds) else "reason"
 
 
 def build() -> CompiledStateGraph[State, Context, Input, Output]:

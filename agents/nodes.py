@@ -72,6 +72,7 @@ def check(state: State, runtime: Run) -> Update:
         extractive=draft["extractive"],
         supported=checked.supported,
         passages_left_out=len(hits) - len(shown),
+        stopped=draft.get("stopped"),
     )
     return {
         "answer": ANSWER.dump_python(checked_answer, mode="json"),

@@ -11,11 +11,10 @@ import json
 import re
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from agents import nodes, tool_calling
 from agents.chat import complete
@@ -29,6 +28,8 @@ from agents.prompts import (
 from agents.state import Input, Output, State
 from agents.tool_calling import (
     Update,
+    acted,
+    after_act,
     after_reason,
     as_json,
     budget_of,
@@ -37,7 +38,6 @@ from agents.tool_calling import (
     open_toolbox,
     ranked,
     room_left,
-    spent,
     stepped,
     timed,
 )
@@ -128,22 +128,18 @@ def act(state: State, runtime: Run) -> Update:
     from langchain_core.messages import HumanMessage
 
     started = perf_counter()
+    context = runtime.context
     messages = messages_of(state)
-    toolbox = open_toolbox(state, runtime.context, room_left(runtime.context, messages, ""))
+    toolbox = open_toolbox(state, context, room_left(context, messages, ""))
     observation = _observe(toolbox, read_step(str(messages[-1].text)))
     messages.append(HumanMessage(REACT_OBSERVATION.format(observation=observation)))
-    room = room_left(runtime.context, messages, "")
+    room = room_left(context, messages, "")
     return {
         "ranking": ranked(state, toolbox),
         "messages": as_json(messages),
-        "budget": stepped(toolbox.budget, started, room),
+        "budget": acted(toolbox, room, context.limits.steps, started, context),
         "timings_ms": timed(state, "act", started),
     }
-
-
-def after_act(state: State, runtime: Runtime[Context]) -> Literal["reason", "answer"]:
-    """Take another step, unless a limit is reached."""
-    return "answer" if spent(state, runtime, runtime.context.limits.steps) else "reason"
 
 
 def build() -> CompiledStateGraph[State, Context, Input, Output]:

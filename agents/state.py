@@ -4,7 +4,7 @@ People read this in LangGraph Studio and may change it there and run on from it.
 vectors, and no rights: what the caller may see comes from the context.
 """
 
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -33,6 +33,8 @@ class Draft(TypedDict):
     """How many of the hits it was made from: the first ones."""
     llm_calls: int
     tokens: int
+    stopped: NotRequired[str | None]
+    """`agents.answer.Answer.stopped`."""
 
 
 def merged(known: dict[str, float], added: dict[str, float]) -> dict[str, float]:

@@ -59,6 +59,7 @@ def answer(state: State, runtime: Run) -> Update:
         draft = Draft(text=text, extractive=False, shown=len(hits), llm_calls=0, tokens=0)
     else:
         draft = synthesize(state["question"], hits, needed_chat(context), context.limits)
+        draft["stopped"] = budget.ended
     draft["llm_calls"] += budget.llm_calls
     draft["tokens"] += budget.tokens
     return {"draft": draft, "timings_ms": timed(state, "answer", started)}
@@ -124,17 +125,25 @@ def as_json(messages: Sequence[BaseMessage]) -> list[Json]:
     return cast("list[Json]", messages_to_dict(messages))
 
 
-def stepped(budget: Budget, started: float, room: int | None = None) -> Json:
-    """Return the budget after a step.
+def stepped(budget: Budget, started: float) -> Json:
+    """Return the budget after a step that began at `started`, by `perf_counter`."""
+    return BUDGET.dump_python(budget.took(perf_counter() - started), mode="json")
+
+
+def acted(toolbox: Toolbox, room: int, rounds: int, started: float, context: Context) -> Json:
+    """Return the budget after a round of calls, with the limit that ends the search, if one does.
 
     Args:
-        budget: With the calls of the step.
-        started: When it began, by `perf_counter`.
-        room: Tokens left for results, where the step knows.
+        toolbox: That ran the calls.
+        room: Tokens left in the model's context.
+        rounds: That this machine may take.
+        started: When the step began, by `perf_counter`.
+        context: Of the run.
     """
-    if room is not None and room < LEAST_ROOM:
+    budget = toolbox.budget.took(perf_counter() - started)
+    if room < LEAST_ROOM:
         budget = budget.filled()
-    return BUDGET.dump_python(budget.took(perf_counter() - started), mode="json")
+    return BUDGET.dump_python(budget.checked(context.limits, rounds), mode="json")
 
 
 def timed(state: State, stage: str, started: float) -> dict[str, float]:
@@ -148,6 +157,6 @@ def after_reason(state: State) -> Literal["act", "answer"]:
     return "answer" if state.get("conclusion") is not None else "act"
 
 
-def spent(state: State, runtime: Run, rounds: int) -> bool:
-    """Tell whether nothing more may be looked for."""
-    return budget_of(state).over(runtime.context.limits, rounds) is not None
+def after_act(state: State) -> Literal["reason", "answer"]:
+    """Go on with another round, unless a limit is reached."""
+    return "answer" if budget_of(state).ended else "reason"

@@ -54,17 +54,17 @@ def ask(
 
     Example: milepost ask "How long must audit logs be kept?" --series "Common Policy"
 
-    Ways to make the answer, for --machine; all but soft_scoped need a chat model:
+    Ways to make the answer, for --machine; those with tools need a chat model:
 
     \b
-    soft_scoped      one search along the likeliest scopes, one call that reads it all
-    single_call      the searches of masdr, then one call that reads all passages
-    masdr            one agent that calls tools, a search per scope, at most 5 rounds
-    react            thought, action and observation as text: any model, at most 6 steps
-    langchain_react  LangChain's own agent with the tools of masdr
-    ma_rag           planner, step definer, extractor and answerer, step by step
-    scout_rag        agents that widen the search by scopes while the answer improves
-    """
+    soft_scoped      one search along the likeliest scopes, then one call
+    single_call      a search in every scope, then one call that reads it all
+    masdr            an agent with tools, a search per scope, 5 rounds
+    react            the same tools by plain text: any model, 6 steps
+    langchain_react  LangChain's own agent with the same tools
+    ma_rag           planner, step definer, extractor, answerer: step by step
+    scout_rag        widens the search by scopes while the answer gets better
+    """  # noqa: D301 (\b is click's mark for lines that stay as they are)
     from app import settings, wiring
     from app.cli.output import print_json
     from app.cli.shapes import answered_as_dict
@@ -137,6 +137,9 @@ def _print_checks(out: "Console", answer: "Answer") -> None:
     for number, what in findings:
         if number:
             out.print(f"Check: {what}: {number}", markup=False, highlight=False, style="yellow")
+    if answer.stopped:
+        said = f"Check: the search ended at its limit of {answer.stopped}"
+        out.print(said, markup=False, highlight=False, style="yellow")
 
 
 def _print_search(out: "Console", ranking: "Ranking") -> None:

@@ -51,6 +51,7 @@ def answered_as_dict(answered: "Answered") -> dict[str, object]:
             "extractive": answer.extractive,
             **asdict(answer.checks),
             "passages_left_out": answer.passages_left_out,
+            "stopped": answer.stopped,
         },
         "usage": asdict(answer.usage),
     }

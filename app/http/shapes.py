@@ -176,6 +176,10 @@ class ChecksShape(BaseModel):
     marked_claims: int
     unfounded_figures: list[str]
     passages_left_out: int
+    stopped: Annotated[
+        str | None,
+        Field(description="The limit that ended the search for passages, such as 5 rounds."),
+    ] = None
 
 
 class UsageShape(BaseModel):

@@ -224,11 +224,19 @@ def class_tfidf(counts: Sequence[Mapping[str, int]]) -> list[dict[str, float]]:
     ]
 
 
-def scope_names(terms: Sequence[Sequence[str]]) -> list[str]:
+def stop_words() -> list[str]:
+    """Return the words that say nothing of what a document is about."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return sorted(ENGLISH_STOP_WORDS - _TELLING)
+
+
+def scope_names(terms: Sequence[Sequence[str]], otherwise: str = "scope") -> list[str]:
     """Return a name for each scope, made of the words of its first terms; no two are the same.
 
     Args:
         terms: Of each scope, the most telling first.
+        otherwise: What one without terms is called, with a number.
     """
     names: list[str] = []
     for number, found in enumerate(terms, start=1):
@@ -236,7 +244,7 @@ def scope_names(terms: Sequence[Sequence[str]]) -> list[str]:
         sizes = range(min(NAME_WORDS, len(words)), len(words) + 1)
         options = ("-".join(words[:size]) for size in sizes if size)
         numbered = (
-            f"{'-'.join(words[:NAME_WORDS]) or 'scope'}-{n}" for n in itertools.count(number)
+            f"{'-'.join(words[:NAME_WORDS]) or otherwise}-{n}" for n in itertools.count(number)
         )
         names.append(next(name for name in itertools.chain(options, numbered) if name not in names))
     return names
@@ -335,11 +343,11 @@ def _terms(
 
 def _document_terms(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield each document's words and pairs of words, without stop words, numbers and addresses."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+    from sklearn.feature_extraction.text import CountVectorizer
 
     make: Any = CountVectorizer  # its stubs know no pair of numbers
     vectorizer = make(
-        stop_words=sorted(ENGLISH_STOP_WORDS - _TELLING),
+        stop_words=stop_words(),
         ngram_range=(1, 2),
         token_pattern=r"\b[^\W\d_]{3,}\b",
     )

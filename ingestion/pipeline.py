@@ -23,7 +23,7 @@ import numpy as np
 
 from graph.errors import ModelError, UsageError
 from graph.model import FileOutcome, FileStatus, IngestedDocument, IngestRun, Vector
-from graph.ports import Embedder, Store
+from graph.ports import Embedder, Store, Topics
 from ingestion.chunk import embedded_text
 from ingestion.gone import Folder, Gone, find_gone, folders_read, shown
 from ingestion.identity import (
@@ -40,6 +40,7 @@ from ingestion.parsed import ReadLimits
 from ingestion.prepare import Plan, Prepared
 from ingestion.read_ahead import read_ahead
 from ingestion.scope_map import MAP_NAME, ScopeMap, load_scope_map
+from ingestion.topic_models import load_topics
 from ingestion.vector_cache import VectorCache, embed_cached
 from ingestion.walk import SourceFile, check_paths, find_files
 
@@ -123,17 +124,20 @@ def ingest(
     Raises:
         UsageError: A path does not exist, or there is no file in it.
         StoreError: The graph failed; what was written before are whole documents.
+        TopicsMismatch: The collection has topics, made with another embedder.
         ModelError: The embedder failed.
     """
     started_at = _now()
     log = _Log(progress)
+    topics = load_topics(store, options.collection, embedder.fingerprint)
     found = _find(paths, store, options, log)
     plan = Plan(options.collection, options.audience, embedder, options.limits)
     finish = partial(_finish, store, options.collection, started_at, found.folders, log)
     try:
         with closing(options.engine(found.assignment.tasks, plan, options.jobs)) as results:
             for batch in batches(log.without_outcomes(results), options.batch_chunks):
-                store.write(_embed(batch, embedder, cache, log))
+                items = _embed(batch, embedder, cache, log)
+                store.write([_with_topics(item, topics) for item in items])
                 for prepared in batch:
                     log.wrote(prepared)
     except (KeyboardInterrupt, ModelError):
@@ -353,6 +357,14 @@ def _embed(
         )
         for prepared in batch
     ]
+
+
+def _with_topics(item: IngestedDocument, topics: Topics | None) -> IngestedDocument:
+    """Add the topics of a document's chunks, where its collection has topics."""
+    if topics is None:
+        return item
+    theta = topics.theta(item.vectors, [chunk.text for chunk in item.chunks])
+    return replace(item, theta=theta, topics_fingerprint=topics.fingerprint)
 
 
 def _brought_along(batch: Sequence[Prepared]) -> dict[str, Vector]:

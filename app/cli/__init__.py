@@ -23,6 +23,7 @@ from app.cli import (
     scopes,
     search,
     serve,
+    topics,
 )
 from app.cli import eval as evaluation
 from graph.errors import MilepostError
@@ -45,6 +46,7 @@ app.command("serve")(serve.serve)
 app.command("mcp")(mcp.mcp)
 app.add_typer(documents.app, name="documents")
 app.add_typer(scopes.app, name="scopes")
+app.add_typer(topics.app, name="topics")
 app.add_typer(keys.app, name="keys")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(db.app, name="db")

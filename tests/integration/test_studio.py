@@ -61,34 +61,31 @@ class Studio:
 
 
 @pytest.fixture(scope="module")
-def env(
-    neo4j_server: Connection, neo4j_driver: Driver, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """An environment without keys, and a graph with two documents."""
-    folder = tmp_path_factory.mktemp("documents")
-    (folder / "policy.md").write_text(f"# Common Policy\n\n## 5.4 Audit\n\n{LOGS}\n")
-    (folder / "news.md").write_text("# News\n\nThe agency publishes newsletters every month.\n")
+def env(neo4j_server: Connection) -> dict[str, str]:
+    """An environment without keys."""
     inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("MILEPOST_", "LANG")) and not name.endswith("_KEY")
     }
-    made = inherited | {
+    return inherited | {
         "NEO4J_URI": neo4j_server.uri,
         "NEO4J_USERNAME": neo4j_server.username,
         "NEO4J_PASSWORD": neo4j_server.password,
         "PYTHONPATH": str(ROOT),
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
     }
-    neo4j_driver.execute_query("MATCH (n) DETACH DELETE n")
-    subprocess.run([BIN / "milepost", "ingest", folder], env=made, cwd=folder, check=True)
-    return made
 
 
 @pytest.fixture(scope="module")
-def studio(env: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+def studio(
+    env: dict[str, str], neo4j_driver: Driver, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Studio]:
+    """The server, started before the graph has documents: it is not opened until the first run."""
+    neo4j_driver.execute_query("MATCH (n) DETACH DELETE n")
     running = Studio(env, tmp_path_factory.mktemp("studio"))
     try:
+        ingest(env, tmp_path_factory.mktemp("documents"))
         running.wait()
         yield running
     finally:
@@ -96,6 +93,12 @@ def studio(env: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Ite
     assert not left
     assert running.process.returncode == 0, running.log.read_text()
     assert "Blocking call" not in running.log.read_text()
+
+
+def ingest(env: dict[str, str], folder: Path) -> None:
+    (folder / "policy.md").write_text(f"# Common Policy\n\n## 5.4 Audit\n\n{LOGS}\n")
+    (folder / "news.md").write_text("# News\n\nThe agency publishes newsletters every month.\n")
+    subprocess.run([BIN / "milepost", "ingest", folder], env=env, cwd=folder, check=True)
 
 
 def run(studio: Studio, machine: str, **body: object) -> tuple[str, httpx.Response]:

@@ -26,6 +26,7 @@ from agents.state import Input, Output, State
 from agents.tool_calling import (
     Update,
     as_json,
+    check_room,
     needed_chat,
     open_toolbox,
     ranked,
@@ -33,12 +34,12 @@ from agents.tool_calling import (
     stepped,
     timed,
 )
-from agents.tools import Toolbox
+from agents.tools import LEAST_ROOM, Toolbox
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware, AgentState
     from langchain.agents.middleware.types import ModelRequest, ModelResponse
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import BaseMessage, SystemMessage
     from langchain_core.tools import BaseTool
     from langgraph.runtime import Runtime
 
@@ -48,20 +49,23 @@ def agent(state: State, runtime: Run) -> Update:
     from langchain.agents import (  # heavy
         create_agent,  # pyright: ignore[reportUnknownVariableType]  # a checkpointer of any kind
     )
+    from langchain_core.messages import HumanMessage, SystemMessage
 
     started = perf_counter()
     context = runtime.context
     toolbox = open_toolbox(state, context, 0)
     bind_tools(needed_chat(context), _functions(toolbox))  # says what to do where it cannot
+    system = SystemMessage(AGENT_SYSTEM.format(rounds=context.limits.rounds))
+    question = HumanMessage(AGENT_QUESTION.format(question=state["question"]))
+    check_room(context, [system, question], json.dumps(_functions(toolbox)))
     loop = create_agent(
         needed_chat(context),
         _as_langchain(toolbox),
-        system_prompt=AGENT_SYSTEM.format(rounds=context.limits.rounds),
-        middleware=_limited(toolbox, context, started),
+        system_prompt=system,
+        middleware=_limited(toolbox, context, system, started),
     )
-    question = AGENT_QUESTION.format(question=state["question"])
     result = loop.invoke(
-        {"messages": [{"role": "user", "content": question}]},
+        {"messages": [question]},
         # One tool at a time, so that sources are numbered in the order of the calls. The limits
         # end the loop; LangGraph's own count of its steps must not end it before.
         {"max_concurrency": 1, "recursion_limit": 10 * (context.limits.rounds + 2)},
@@ -118,7 +122,9 @@ def _functions(toolbox: Toolbox) -> list[dict[str, Any]]:
     return [tool.as_function() for tool in toolbox.tools.values()]
 
 
-def _limited(toolbox: Toolbox, context: Context, started: float) -> list[AgentMiddleware[Any, Any]]:
+def _limited(
+    toolbox: Toolbox, context: Context, system: SystemMessage, started: float
+) -> list[AgentMiddleware[Any, Any]]:
     """Return what ends the loop at a limit, and counts what the model costs."""
     from langchain.agents.middleware import before_model, wrap_model_call
 
@@ -127,7 +133,9 @@ def _limited(toolbox: Toolbox, context: Context, started: float) -> list[AgentMi
     @before_model(can_jump_to=["end"])
     def stop_at_limit(state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         messages = cast("list[BaseMessage]", state["messages"])
-        toolbox.room = room_left(context, messages, tools)
+        toolbox.room = room_left(context, [system, *messages], tools)
+        if toolbox.room < LEAST_ROOM:
+            toolbox.budget = toolbox.budget.filled()
         spent = toolbox.budget.took(perf_counter() - started)
         ended = spent.over(context.limits, context.limits.rounds)
         toolbox.budget = replace(toolbox.budget, ended=ended)
@@ -148,6 +156,8 @@ def _counted(budget: Budget, request: ModelRequest[Any], response: ModelResponse
     from langchain_core.messages import AIMessage
 
     asked = cast("list[BaseMessage]", request.messages)
+    if request.system_message is not None:
+        asked = [request.system_message, *asked]
     replies = [reply for reply in response.result if isinstance(reply, AIMessage)]
     tokens = sum(count_tokens(reply, asked) for reply in replies)
     return budget.next_round().asked(tokens)

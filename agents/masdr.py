@@ -27,6 +27,7 @@ from agents.tool_calling import (
     after_reason,
     as_json,
     budget_of,
+    check_room,
     messages_of,
     needed_chat,
     open_toolbox,
@@ -45,8 +46,11 @@ def reason(state: State, runtime: Run) -> Update:
     """Let the model call tools, or answer."""
     started = perf_counter()
     context = runtime.context
-    messages = messages_of(state) or _opening(state, context)
+    messages = messages_of(state)
     tools = _functions(open_toolbox(state, context, 0))
+    if not messages:
+        messages = _opening(state, context)
+        check_room(context, messages, json.dumps(tools))
     model = bind_tools(needed_chat(context), tools)
     reply = repeated(lambda: model.invoke(messages), context.limits)
     budget = budget_of(state).next_round().asked(count_tokens(reply, messages))

@@ -33,6 +33,7 @@ from agents.tool_calling import (
     after_reason,
     as_json,
     budget_of,
+    check_room,
     messages_of,
     needed_chat,
     open_toolbox,
@@ -112,7 +113,10 @@ def reason(state: State, runtime: Run) -> Update:
     """Let the model think, and name an action or the answer."""
     started = perf_counter()
     context = runtime.context
-    messages = messages_of(state) or _opening(state, context)
+    messages = messages_of(state)
+    if not messages:
+        messages = _opening(state, context)
+        check_room(context, messages, "")
     reply = complete(needed_chat(context), messages, context.limits)
     step = read_step(reply.text)
     return {

@@ -15,7 +15,7 @@ from agents.state import BUDGET, RANKING, Draft, Json, State
 from agents.synthesis import synthesize
 from agents.tool_search import SCOPE_TOOLS, scope_tools
 from agents.tools import LEAST_ROOM, Toolbox
-from graph.errors import ConfigurationError
+from graph.errors import ConfigurationError, UsageError
 from graph.model import Hit, Query, Ranking
 
 if TYPE_CHECKING:
@@ -103,6 +103,25 @@ def room_left(context: Context, messages: Sequence[BaseMessage], tools: str) -> 
     limits = context.limits
     sent = sum(map(estimate_message, messages)) + estimate_tokens(tools) + _OVERHEAD
     return limits.context_tokens - limits.answer_tokens - sent
+
+
+def check_room(context: Context, messages: Sequence[BaseMessage], tools: str) -> None:
+    """Refuse a question that leaves no room for any result.
+
+    Args:
+        context: Of the run.
+        messages: That open the conversation.
+        tools: Descriptions of the tools that are sent beside.
+
+    Raises:
+        UsageError: It leaves none.
+    """
+    if room_left(context, messages, tools) < 2 * LEAST_ROOM:
+        raise UsageError(
+            f"The chat model reads {context.limits.context_tokens} tokens with its answer, and "
+            "question and tools leave no room for passages: shorten the question, name fewer "
+            "scopes with --scope, or use --machine soft_scoped."
+        )
 
 
 def ranked(state: State, toolbox: Toolbox) -> Json:

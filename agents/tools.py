@@ -75,7 +75,7 @@ class Toolbox:
             self.budget, verdict = self.budget.called(name, arguments, limits)
             if verdict == "repeated":
                 text = REPEATED
-            elif verdict == "refused" or self.budget.full:
+            elif verdict == "refused" or self.room < LEAST_ROOM:
                 text = REFUSED
             else:
                 text = self._run(name, arguments)

@@ -186,6 +186,7 @@ def open_app(
     settings: Settings,
     *,
     migrate: bool = False,
+    bulk: bool = False,
     notify: Callable[[str], None] | None = None,
     retry_seconds: float = 30,
 ) -> Generator[App]:
@@ -194,6 +195,7 @@ def open_app(
     Args:
         settings: From `app.settings.load`.
         migrate: Whether to bring the schema up to date first, as commands that write do.
+        bulk: Whether many passages will be embedded, as by commands that ingest.
         notify: Told in one line what is being waited for; None prints it to standard error.
         retry_seconds: How long a lost connection is tried again.
 
@@ -207,7 +209,7 @@ def open_app(
 
     with open_store(settings, retry_seconds=retry_seconds) as store:
         embedder = RememberingEmbedder(
-            load_embedder(settings.embedder, settings.cache_dir, notify or _say)
+            load_embedder(settings.embedder, settings.cache_dir, notify or _say, bulk=bulk)
         )
         info = EmbedderInfo(embedder.name, embedder.dimensions, embedder.fingerprint)
         migrated = store.migrate(info) if migrate else ()

@@ -1,11 +1,13 @@
 """The embedder: texts in, checked unit vectors out, whatever runs the model.
 
 `load_embedder` uses ONNX Runtime, with a file exported once for each model, and falls back to
-sentence-transformers for a model that cannot be exported.
+sentence-transformers for a model that cannot be exported. Where many passages are to be embedded,
+OpenVINO does it, if it is installed and the processor can compute in bfloat16.
 """
 
 import shutil
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -42,15 +44,30 @@ class EncoderModel(Protocol):
 
 
 class ModelEmbedder:
-    """An embedder (`graph.ports.Embedder`) around a loaded model."""
+    """An embedder (`graph.ports.Embedder`) around a loaded model.
 
-    def __init__(self, model: EncoderModel, name: str, fingerprint: str) -> None:
+    Args:
+        model: The model.
+        name: For people.
+        fingerprint: Of the model's files.
+        load_faster: Loads another form of the same model for passages, once there are some; None
+            uses the model for them, too.
+    """
+
+    def __init__(
+        self,
+        model: EncoderModel,
+        name: str,
+        fingerprint: str,
+        load_faster: Callable[[], EncoderModel] | None = None,
+    ) -> None:
         self.name = name
         self.fingerprint = fingerprint
         self.dimensions = model.config.dimensions
         self.max_tokens = _passage_tokens(model)
         self._model = model
         self._tokenizer = model.tokenizer
+        self._load_faster = load_faster
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: (n, d) float32, rows of unit length, in the order given.
@@ -58,7 +75,7 @@ class ModelEmbedder:
         Raises:
             ModelError: The model failed or returned a vector that is not finite, or zero.
         """
-        return self._embed(texts, self._model.config.passage_prompt)
+        return self._embed(self._passages, texts, self._model.config.passage_prompt)
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question: (d,) float32 of unit length.
@@ -66,25 +83,32 @@ class ModelEmbedder:
         Raises:
             ModelError: As `embed`.
         """
-        return self._embed([text], self._model.config.query_prompt)[0]
+        return self._embed(self._model, [text], self._model.config.query_prompt)[0]
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the [start, end) character offsets of each word piece, however long the text."""
         return self._tokenizer.encode(text, add_special_tokens=False).offsets
 
-    def _embed(self, texts: Sequence[str], prompt: str) -> Vectors:
+    @cached_property
+    def _passages(self) -> EncoderModel:
+        return self._load_faster() if self._load_faster else self._model
+
+    def _embed(self, model: EncoderModel, texts: Sequence[str], prompt: str) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        return unit_vectors(self._model.encode([prompt + t for t in texts]), texts, self.dimensions)
+        return unit_vectors(model.encode([prompt + t for t in texts]), texts, self.dimensions)
 
 
-def load_embedder(name: str, cache_folder: Path, notify: Callable[[str], None]) -> ModelEmbedder:
+def load_embedder(
+    name: str, cache_folder: Path, notify: Callable[[str], None], *, bulk: bool = False
+) -> ModelEmbedder:
     """Load an embedding model; the first time it is exported to ONNX, which takes half a minute.
 
     Args:
         name: The default model's name, a folder, or a model of the Hugging Face hub.
         cache_folder: Where exported models are kept, in its folder `models`.
         notify: Told in one line what is being waited for.
+        bulk: Whether many passages will be embedded: OpenVINO then does that, where it is faster.
 
     Raises:
         ConfigurationError: There is no such model.
@@ -93,7 +117,13 @@ def load_embedder(name: str, cache_folder: Path, notify: Callable[[str], None]) 
     folder = find_model(name)
     key = fingerprint(folder)
     target = cache_folder / "models" / f"{key[:32]}-{EXPORT_VERSION}"
-    return ModelEmbedder(_exported(folder, target, notify), Path(name).name, key)
+    model = _exported(folder, target, notify)
+    faster = None
+    if bulk and isinstance(model, OnnxModel):
+        from ingestion.openvino_model import faster_model
+
+        faster = partial(faster_model, target, model, notify)
+    return ModelEmbedder(model, Path(name).name, key, faster)
 
 
 def unit_vectors(vectors: Vectors, texts: Sequence[str], dimensions: int) -> Vectors:

@@ -67,14 +67,19 @@ def check_same(exported: Vectors, reference: Vectors) -> None:
     Raises:
         ModelError: A cosine is below `MIN_COSINE`.
     """
-    products = (exported * reference).sum(axis=1)
-    lengths = np.linalg.norm(exported, axis=1) * np.linalg.norm(reference, axis=1)
-    lowest = float((products / lengths).min())
+    lowest = lowest_cosine(exported, reference)
     if not lowest >= MIN_COSINE:  # NaN must fail too
         raise ModelError(
             f"The ONNX form of the embedding model gives other vectors (cosine {lowest:.4f}): "
             "it is not used, the model runs through sentence-transformers."
         )
+
+
+def lowest_cosine(vectors: Vectors, others: Vectors) -> float:
+    """Return the lowest cosine of the pairs of rows, both (n, d)."""
+    products = (vectors * others).sum(axis=1)
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(others, axis=1)
+    return float((products / lengths).min())
 
 
 def _trace(model: TorchModel, file: Path) -> None:

@@ -32,31 +32,41 @@ BATCH_TOKENS = 512
 Ids = NDArray[np.int64]
 
 
-class _Input(Protocol):
+class Input(Protocol):
+    """An input of a model."""
+
     name: str
 
 
-class _Session(Protocol):
+class Session(Protocol):
     """What is used of `onnxruntime.InferenceSession`, which has no types for it."""
 
-    def get_inputs(self) -> Sequence[_Input]: ...
+    def get_inputs(self) -> Sequence[Input]:
+        """Return the inputs that the model has."""
+        ...
 
-    def run(self, outputs: None, inputs: Mapping[str, Ids]) -> Sequence[Vectors]: ...
+    def run(self, outputs: None, inputs: Mapping[str, Ids]) -> Sequence[Vectors]:
+        """Return all outputs; several threads may call it at once."""
+        ...
 
 
 class OnnxModel:
     """An exported model, loaded from the folder that `ingestion.onnx_export` wrote.
 
+    Args:
+        folder: That folder.
+        session: What runs the model; None opens one of ONNX Runtime.
+
     Raises:
         ModelError: A file of the folder is missing or broken.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, session: Session | None = None) -> None:
         try:
             self.config = EncoderConfig.load(folder / CONFIG_FILE)
             self.tokenizer = _tokenizer(folder / TOKENIZER_FILE)
             self._cutting = _tokenizer(folder / TOKENIZER_FILE)
-            self._session = _session(folder / MODEL_FILE)
+            self._session = session or _session(folder / MODEL_FILE)
         except Exception as error:
             raise ModelError(
                 f"The cached embedding model in {folder} is broken ({error}): delete the folder "
@@ -73,7 +83,7 @@ class OnnxModel:
         if len(batches) == 1:
             vectors[batches[0]] = self._run([ids[row] for row in batches[0]])
             return vectors
-        pool = ThreadPoolExecutor(_cores(), thread_name_prefix="embed")
+        pool = ThreadPoolExecutor(cores(), thread_name_prefix="embed")
         try:
             results = pool.map(self._run, ([ids[row] for row in batch] for batch in batches))
             for batch, result in zip(batches, results, strict=True):
@@ -115,7 +125,7 @@ def batches_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]
         first += rows
 
 
-def _session(file: Path) -> _Session:
+def _session(file: Path) -> Session:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()  # pyright: ignore[reportUnknownVariableType] - no stub
@@ -126,7 +136,7 @@ def _session(file: Path) -> _Session:
         options,  # pyright: ignore[reportUnknownArgumentType] - as above
         providers=["CPUExecutionProvider"],
     )
-    return cast(_Session, session)
+    return cast(Session, session)
 
 
 def _tokenizer(file: Path) -> "Tokenizer":
@@ -138,5 +148,6 @@ def _tokenizer(file: Path) -> "Tokenizer":
     return tokenizer
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

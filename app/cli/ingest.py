@@ -152,7 +152,7 @@ def _run(
     if report is not None:
         check_report(report)
     with (
-        wiring.open_app(settings.load(), migrate=True) as app,
+        wiring.open_app(settings.load(), migrate=True, bulk=True) as app,
         open_cache(app.settings.cache_dir, app.embedder, _say) as cache,
         showing(progress_console(), quiet=quiet) as progress,
     ):
@@ -179,7 +179,7 @@ def _engine(name: Literal["local", "ray"], settings: "Settings") -> "Engine":
 
     if name == "local":
         return read_ahead
-    load = partial(load_embedder, settings.embedder, settings.cache_dir, _say)
+    load = partial(load_embedder, settings.embedder, settings.cache_dir, _say, bulk=True)
     return partial(read_on_ray, address=settings.ray_address, load=load)
 
 

@@ -9,7 +9,6 @@ question itself, a search that is malformed twice is the step as planned. Withou
 question is the plan, and the answer is quoted.
 """
 
-import operator
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -29,6 +28,7 @@ from agents.multistep import (
     abstains,
     conclude,
     dump_hits,
+    extended,
     fence,
     numbers_of,
 )
@@ -70,7 +70,7 @@ class MaState(Several):
     """Numbers of the passages that it found; by `find`."""
     notes: list[Note]
     """By `extract_notes`."""
-    steps: Annotated[list[Step], operator.add]
+    steps: Annotated[list[Step], extended]
     """The steps taken; `answer_step` adds one."""
 
 
@@ -91,14 +91,15 @@ _PLAN, _SEARCH = TypeAdapter(Plan), TypeAdapter(Search)
 
 def plan_steps(state: MaState, runtime: Run) -> Update:
     """Take the question apart into steps (planner)."""
-    spending = Spending(state, runtime)
+    spending = Spending(state, runtime, anew=True)
     plan = None
-    if runtime.context.chat is not None and spending.over() is None:
+    if runtime.context.chat is not None and not spending.halts():
         most = runtime.context.limits.rounds
         question = prompts.PLAN_QUESTION.format(question=state["question"])
         plan = spending.ask_json(prompts.PLAN_SYSTEM.format(steps=most), question, _PLAN)
     steps = [one_line(step) for step in plan.steps] if plan else [state["question"]]
-    return spending.update("plan", plan=steps[: runtime.context.limits.rounds])
+    steps = steps[: runtime.context.limits.rounds]
+    return spending.update("plan", plan=steps, steps=None, hits=None)
 
 
 def define_step(state: MaState, runtime: Run) -> Update:
@@ -106,11 +107,11 @@ def define_step(state: MaState, runtime: Run) -> Update:
     spending = Spending(state, runtime)
     step = _next_step(state)
     defined = None
-    if runtime.context.chat is not None and spending.over() is None:
+    if runtime.context.chat is not None and not spending.halts():
         request = prompts.STEP_QUESTION.format(
             question=state["question"],
             plan=fence("\n".join(state["plan"])),
-            history=_history(state.get("steps") or []) or "None yet.",
+            history=_history(state["steps"]) or "None yet.",
             step=step,
         )
         defined = spending.ask_json(prompts.STEP_SYSTEM, request, _SEARCH)
@@ -122,7 +123,7 @@ def find(state: MaState, runtime: Run) -> Update:
     spending = Spending(state, runtime)
     context = runtime.context
     hits = spending.search(state["search"], context.filter, context.k, tool="search")
-    found = list(numbers_of(state.get("hits") or [], hits))
+    found = list(numbers_of(state["hits"], hits))
     return spending.update("search", hits=dump_hits(hits), found=found)
 
 
@@ -132,7 +133,7 @@ def extract_notes(state: MaState, runtime: Run) -> Update:
     hits = HITS.validate_python(state["hits"])
     notes: list[Note] = []
     for number in state["found"][:PASSAGES] if runtime.context.chat is not None else []:
-        if spending.over() is not None:
+        if spending.halts():
             break
         request = prompts.EXTRACT_QUESTION.format(
             passage=show(number, hits[number - 1].passage), question=state["search"]
@@ -148,7 +149,7 @@ def answer_step(state: MaState, runtime: Run) -> Update:
     spending = Spending(state, runtime)
     notes = state["notes"]
     answer = ABSTENTION
-    if notes and spending.over() is None:
+    if notes and not spending.halts():
         request = prompts.ANSWER_STEP_QUESTION.format(
             notes=_show_notes(notes), question=state["search"]
         )
@@ -156,35 +157,37 @@ def answer_step(state: MaState, runtime: Run) -> Update:
     elif notes:
         answer = "\n".join(f"{note['text']} [Source {note['source']}]" for note in notes)
     step = Step(step=_next_step(state), search=state["search"], notes=notes, answer=answer)
+    if len(state["plan"]) > len(state["steps"]) + 1:
+        spending.halts(searching=True)
     return spending.update("answer_step", steps=[step])
 
 
-def go_on(state: MaState, runtime: Run) -> Literal["define_step", "assemble"]:
+def go_on(state: MaState) -> Literal["define_step", "assemble"]:
     """Take the next step, unless the plan or the budget has ended."""
-    left = len(state["plan"]) > len(state["steps"])
-    return "define_step" if left and Spending(state, runtime).over() is None else "assemble"
+    ended = len(state["plan"]) == len(state["steps"]) or state["budget"]["ended"]
+    return "assemble" if ended else "define_step"
 
 
 def assemble(state: MaState, runtime: Run) -> Update:
     """Put the steps' answers together; a plan of one step has its answer already.
 
-    When the budget ended before anything was answered, passages are quoted, if any was found.
+    Where the budget ended before anything was answered, the passages found are answered from.
     """
     spending = Spending(state, runtime)
+    stopped = spending.budget.ended is not None
     answers = [step["answer"] for step in state["steps"] if not abstains(step["answer"])]
-    cut_short = spending.over()
-    reasons = tuple(f"step {n}: {step['search']}" for n, step in enumerate(state["steps"], 1))
-    if cut_short:
-        reasons += (f"ended after {cut_short}",)
-    if runtime.context.chat is None or (cut_short and not answers):
+    if runtime.context.chat is None or (stopped and not answers):
         text = None
-    elif cut_short or not answers or len(state["plan"]) == 1:
-        text = "\n".join(answers)
+    elif not answers:
+        text = ABSTENTION
+    elif len(state["plan"]) == 1 and not stopped:
+        text = answers[0]
     else:
         request = prompts.CONCLUDE_QUESTION.format(
             history=_history(state["steps"]), question=state["question"]
         )
         text = spending.ask(prompts.CONCLUDE_SYSTEM, request)
+    reasons = tuple(f"step {n}: {step['search']}" for n, step in enumerate(state["steps"], 1))
     return conclude(state, spending, text, reasons=reasons)
 
 
@@ -206,7 +209,7 @@ def build() -> CompiledStateGraph[MaState, Context, Input, Output]:
 
 
 def _next_step(state: MaState) -> str:
-    return state["plan"][len(state.get("steps") or [])]
+    return state["plan"][len(state["steps"])]
 
 
 def _show_notes(notes: Sequence[Note]) -> str:

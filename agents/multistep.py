@@ -18,6 +18,7 @@ from agents.nodes import Update
 from agents.passages import LINE_MARK
 from agents.state import BUDGET, RANKING, Draft, Json, State
 from agents.structured import ask_json
+from agents.synthesis import synthesize
 from graph.model import Filter, Hit, Query, Ranking
 
 if TYPE_CHECKING:
@@ -29,8 +30,18 @@ T = TypeVar("T")
 HITS = TypeAdapter(tuple[Hit, ...])
 
 
-def appended(known: list[Json], found: list[Json]) -> list[Json]:
-    """Append the hits that are new: a passage keeps its number over the whole run."""
+def extended(known: list[T], added: list[T] | None) -> list[T]:
+    """Add what a node notes; None forgets it all, as a thread's next question begins anew."""
+    return [] if added is None else [*known, *added]
+
+
+def appended(known: list[Json], found: list[Json] | None) -> list[Json]:
+    """Append the hits that are new: a passage keeps its number over the whole run.
+
+    None forgets them all, as `extended`.
+    """
+    if found is None:
+        return []
     ids = {_chunk_id(hit) for hit in known}
     new = {_chunk_id(hit): hit for hit in found if _chunk_id(hit) not in ids}
     return [*known, *new.values()]
@@ -46,17 +57,36 @@ class Several(State):
 class Spending:
     """The budget of a run while one of its nodes works."""
 
-    def __init__(self, state: State, runtime: Run) -> None:
+    def __init__(self, state: State, runtime: Run, *, anew: bool = False) -> None:
+        """Take up the budget.
+
+        Args:
+            state: With what was spent so far.
+            runtime: With the limits, and what is spent on.
+            anew: Whether a run begins; a thread still has the state of the question before.
+        """
         self.context: Context = runtime.context
-        self.budget = BUDGET.validate_python(state.get("budget") or {})
-        self._before = state.get("timings_ms") or {}
+        self.budget = BUDGET.validate_python({} if anew else state["budget"])
+        before = state.get("timings_ms", {})
+        self._before = dict.fromkeys(before, 0.0) if anew else before
         self._started = perf_counter()
 
-    def over(self, *, rounds: int | None = None) -> str | None:
-        """Return which limit is reached, in plain words, or None while there is something left."""
-        limits = self.context.limits
+    def halts(self, *, searching: bool = False, rounds: int | None = None) -> bool:
+        """Tell whether a limit is reached; ask only before what is then left out.
+
+        The limit is noted as what ended the run: from then on it only answers.
+
+        Args:
+            searching: Whether a search is to follow, and not only a call of the model: what the
+                last search that is allowed has found may still be read.
+            rounds: That may be taken; None where no round is to follow.
+        """
         spent = self._up_to_now()
-        return spent.over(limits, spent.rounds + 1 if rounds is None else rounds)
+        if not searching:
+            spent = replace(spent, calls=(), repeats=0)
+        reached = spent.over(self.context.limits, spent.rounds + 1 if rounds is None else rounds)
+        self.budget = replace(self.budget, ended=self.budget.ended or reached)
+        return self.budget.ended is not None
 
     @property
     def seconds_left(self) -> float:
@@ -92,7 +122,10 @@ class Spending:
         return {
             **values,
             "budget": BUDGET.dump_python(self._up_to_now(), mode="json"),
-            "timings_ms": {stage: round(self._before.get(stage, 0.0) + milliseconds, 3)},
+            "timings_ms": {
+                **self._before,
+                stage: round(self._before.get(stage, 0.0) + milliseconds, 3),
+            },
         }
 
     def _up_to_now(self) -> Budget:
@@ -136,25 +169,35 @@ def fence(text: str) -> str:
 
 
 def conclude(
-    state: Several, spending: Spending, text: str | None, reasons: tuple[str, ...]
+    state: Several,
+    spending: Spending,
+    text: str | None,
+    *,
+    reasons: tuple[str, ...],
 ) -> Update:
     """Return the draft and the ranking that `agents.nodes.check` reads.
 
     Args:
         state: With all passages found.
         spending: Of the node.
-        text: The answer, citing passages by number; None quotes the passages instead.
-        reasons: What the run looked for and why it ended, in plain words.
+        text: The answer, citing passages by number; None where the passages are yet to be
+            answered from: as in `agents.soft_scoped`, in one call, or quoted.
+        reasons: What the run looked for, in plain words.
+
+    Raises:
+        ModelError: The chat model or the embedder failed.
     """
     context = spending.context
-    hits = HITS.validate_python(state.get("hits") or [])
-    if text is None:
+    hits = HITS.validate_python(state["hits"])
+    if text is not None:
+        draft = Draft(text=text, extractive=False, shown=len(hits), llm_calls=0, tokens=0)
+    elif context.chat is None:
         draft = extract(state["question"], hits, context.embedder)
     else:
-        draft = Draft(
-            text=text or ABSTENTION, extractive=False, shown=len(hits), llm_calls=0, tokens=0
-        )
-    draft |= {"llm_calls": spending.budget.llm_calls, "tokens": spending.budget.tokens}
+        draft = synthesize(state["question"], hits, context.chat, context.limits)
+    draft["llm_calls"] += spending.budget.llm_calls
+    draft["tokens"] += spending.budget.tokens
+    draft["stopped"] = spending.budget.ended
     query = Query(state["question"], context.filter)
     ranking = Ranking(query, context.system.name, hits, reasons=reasons)
     return spending.update("answer", draft=draft, ranking=RANKING.dump_python(ranking, mode="json"))

@@ -54,12 +54,12 @@ _TIERS, _QUALITY = TypeAdapter(Tiers), TypeAdapter(Quality)
 
 def assess_domains(state: ScoutState, runtime: Run) -> Update:
     """Sort the domains into tiers (domain relevance assessment)."""
-    spending = Spending(state, runtime)
+    spending = Spending(state, runtime, anew=True)
     context = runtime.context
     sizes = {scope.name: scope.chunks for scope in context.graph.list_scopes(context.filter)}
     similarity = _similarity(state["question"], list(sizes), context)
     tiers: dict[str, Tier] = scout.tiers_by_similarity(similarity)
-    if context.chat is not None and len(sizes) > 1 and spending.over() is None:
+    if context.chat is not None and len(sizes) > 1 and not spending.halts():
         rich = scout.richness(sizes)
         domains = "\n".join(
             f"- {disarm(name)}: similarity {similarity[name]:.2f}, size {rich[name]:.2f}"
@@ -73,7 +73,15 @@ def assess_domains(state: ScoutState, runtime: Run) -> Update:
     question = [state["question"]]
     tasks = _tasks(tiers, "HIGH", question) + _tasks(tiers, "MODERATE", question)
     everything = Task(domain=EVERYTHING, question=state["question"])
-    return spending.update("relevance", tiers=tiers, tasks=tasks[:MOST_TASKS] or [everything])
+    return spending.update(
+        "relevance",
+        tiers=tiers,
+        tasks=tasks[:MOST_TASKS] or [everything],
+        hits=None,
+        partials=None,
+        assessed=None,
+        candidate="",
+    )
 
 
 def answer_partially(state: ScoutState, runtime: Run) -> Update:
@@ -82,10 +90,10 @@ def answer_partially(state: ScoutState, runtime: Run) -> Update:
     A domain of tier HIGH is searched widely for the question itself; other searches are narrow.
     """
     spending = Spending(state, runtime)
-    known = before = list(state.get("hits") or [])
+    known = before = state["hits"]
     partials: list[Partial] = []
     for task in state["tasks"]:
-        if partials and spending.over() is not None:
+        if partials and spending.halts(searching=True):
             break
         where = within(runtime.context.filter, task["domain"])
         k = runtime.context.k if _is_wide(task, state) else max(runtime.context.k // 2, 1)
@@ -103,11 +111,11 @@ def synthesize(state: ScoutState, runtime: Run) -> Update:
     spending = Spending(state, runtime)
     fresh = state["partials"][-state["fresh"] :]
     parts = [(one["domain"] or "everything", one["text"]) for one in fresh]
-    if state.get("candidate"):
+    if state["candidate"]:
         parts.insert(0, ("the answer so far", state["candidate"]))
     parts = [(name, text) for name, text in parts if not abstains(text)]
     candidate = "\n".join(text for _, text in parts) or ABSTENTION
-    if len(parts) > 1 and spending.over() is None:
+    if len(parts) > 1:
         partials = "\n\n".join(f"From {disarm(name)}:\n{fence(text)}" for name, text in parts)
         request = prompts.SYNTHESIS_QUESTION.format(partials=partials, question=state["question"])
         candidate = spending.ask(prompts.SYNTHESIS_SYSTEM, request) or candidate
@@ -124,7 +132,7 @@ def assess_quality(state: ScoutState, runtime: Run) -> Update:
     quality = None
     if runtime.context.chat is not None and abstains(state["candidate"]):
         quality = Quality(completeness=0, breadth=0)
-    elif runtime.context.chat is not None and spending.over() is None:
+    elif runtime.context.chat is not None and not spending.halts():
         request = prompts.QUALITY_QUESTION.format(
             question=state["question"], answer=fence(state["candidate"])
         )
@@ -148,8 +156,7 @@ def choose_tasks(state: ScoutState, runtime: Run) -> Update:
     before = earlier[-1] if earlier else None
     left = spending.seconds_left
     tasks: list[Task] = []
-    over = spending.over(rounds=runtime.context.limits.rounds)
-    if over is None and now is not None and not scout.is_done(now, before, left):
+    if now is not None and not scout.is_done(now, before, left):
         strategy = scout.choose_strategy(state["completeness"], state["breadth"], left)
         if strategy in ("depth", "hybrid"):
             tasks += _tasks(state["tiers"], "HIGH", state["follow_ups"])
@@ -157,7 +164,9 @@ def choose_tasks(state: ScoutState, runtime: Run) -> Update:
             tasks += _tasks(state["tiers"], "POTENTIAL", [state["question"]])
     asked = [(one["domain"], one["question"]) for one in state["partials"]]
     new = [task for task in tasks if (task["domain"], task["question"]) not in asked]
-    if new:
+    if new and spending.halts(searching=True, rounds=runtime.context.limits.rounds):
+        new = []
+    elif new:
         spending.next_round()
     return spending.update("choose", tasks=new[:MOST_TASKS])
 
@@ -170,7 +179,7 @@ def go_on(state: ScoutState) -> Literal["answer_partially", "assemble"]:
 def assemble(state: ScoutState, runtime: Run) -> Update:
     """Take the best answer of all rounds, the newest where none was judged.
 
-    When the budget ended before anything was answered, passages are quoted, if any was found.
+    Where the budget ended before anything was answered, the passages found are answered from.
     """
     spending = Spending(state, runtime)
     best = max(
@@ -178,9 +187,9 @@ def assemble(state: ScoutState, runtime: Run) -> Update:
         key=lambda one: -1.0 if one["quality"] is None else one["quality"],
         default=state["assessed"][-1],
     )["text"]
-    cut_short = spending.over(rounds=runtime.context.limits.rounds)
-    quoted = runtime.context.chat is None or (cut_short is not None and abstains(best))
-    return conclude(state, spending, None if quoted else best, _reasons(state, cut_short))
+    stopped = spending.budget.ended is not None
+    unanswered = runtime.context.chat is None or (stopped and abstains(best))
+    return conclude(state, spending, None if unanswered else best, reasons=_reasons(state))
 
 
 def build() -> CompiledStateGraph[ScoutState, Context, Input, Output]:
@@ -229,7 +238,7 @@ def _is_wide(task: Task, state: ScoutState) -> bool:
 
 
 def _partial(task: Task, found: Mapping[int, Hit], spending: Spending) -> str:
-    if not found or spending.context.chat is None or spending.over() is not None:
+    if not found or spending.context.chat is None or spending.halts():
         return ABSTENTION
     instructions = prompts.PARTIAL_SYSTEM + prompts.PARTIAL_QUESTION
     limits = spending.context.limits
@@ -242,8 +251,8 @@ def _partial(task: Task, found: Mapping[int, Hit], spending: Spending) -> str:
     return spending.ask(prompts.PARTIAL_SYSTEM, request) or ABSTENTION
 
 
-def _reasons(state: ScoutState, cut_short: str | None) -> tuple[str, ...]:
-    """Return what was thought of the domains, the quality by rounds, and which limit ended it."""
+def _reasons(state: ScoutState) -> tuple[str, ...]:
+    """Return what was thought of the domains, and the quality by rounds."""
     tiers = [
         f"{tier}: {', '.join(names)}"
         for tier in ("HIGH", "MODERATE", "POTENTIAL")
@@ -253,5 +262,4 @@ def _reasons(state: ScoutState, cut_short: str | None) -> tuple[str, ...]:
         "not judged" if one["quality"] is None else f"{one['quality']:.2f}"
         for one in state["assessed"]
     )
-    ended = [f"ended after {cut_short}"] if cut_short else []
-    return (*tiers, f"quality by round: {qualities}", *ended)
+    return (*tiers, f"quality by round: {qualities}")

@@ -1,12 +1,11 @@
 """What SCOUT-RAG knows while it runs, and the shapes of what its agents reply."""
 
-import operator
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from agents.multistep import Several
+from agents.multistep import Several, extended
 from agents.scout import Tier
 from agents.structured import Asked
 
@@ -39,7 +38,7 @@ class ScoutState(Several):
     """Added by `assess_domains`."""
     tasks: list[Task]
     """Of the next round; by `assess_domains`, then by `choose_tasks`."""
-    partials: Annotated[list[Partial], operator.add]
+    partials: Annotated[list[Partial], extended]
     """By `answer_partially`, round by round."""
     fresh: int
     """How many of them are of the last round."""
@@ -49,7 +48,7 @@ class ScoutState(Several):
     breadth: float
     follow_ups: list[str]
     """All three by `assess_quality`."""
-    assessed: Annotated[list[Assessed], operator.add]
+    assessed: Annotated[list[Assessed], extended]
     """Every answer with its quality."""
 
 

@@ -6,11 +6,9 @@ everything is searched, then each likely scope beside the sections and editions 
 names; the lists are fused by rank.
 """
 
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Annotated
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -34,8 +32,10 @@ MOST_EDITIONS = 4
 class SingleState(State):
     """The state of SingleCall."""
 
-    lists: Annotated[dict[str, list[Json]], operator.or_]
-    """Hits of each further list, `graph.model.Hit`; by `search_scopes` and `look_up`."""
+    in_scopes: dict[str, list[Json]]
+    """Hits of each further list, `graph.model.Hit`; by `search_scopes`."""
+    looked_up: dict[str, list[Json]]
+    """Likewise; by `look_up`."""
 
 
 def search_scopes(state: SingleState, runtime: Run) -> Update:
@@ -48,7 +48,7 @@ def search_scopes(state: SingleState, runtime: Run) -> Update:
         for scope in likely
         if scope in (context.filter.scopes or (scope,))
     }
-    return {"lists": lists, "timings_ms": {"search_scopes": _since(started)}}
+    return {"in_scopes": lists, "timings_ms": {"search_scopes": _since(started)}}
 
 
 def look_up(state: SingleState, runtime: Run) -> Update:
@@ -62,16 +62,16 @@ def look_up(state: SingleState, runtime: Run) -> Update:
     }
     if said.addresses:
         lists["sections named"] = _sections(state, context, said)
-    return {"lists": lists, "timings_ms": {"look_up": _since(started)}}
+    return {"looked_up": lists, "timings_ms": {"look_up": _since(started)}}
 
 
 def fuse(state: SingleState, runtime: Run) -> Update:
     """Bring all lists into one, by rank."""
     started = perf_counter()
     ranking = RANKING.validate_python(state["ranking"])
-    lists = {EVERYTHING: ranking.hits} | {
-        name: HITS.validate_python(hits) for name, hits in sorted(state["lists"].items())
-    }
+    further = state["in_scopes"] | state["looked_up"]
+    lists = {EVERYTHING: ranking.hits}
+    lists |= {name: HITS.validate_python(hits) for name, hits in further.items()}
     searched = tuple(f"searched {name}: {len(hits)} found" for name, hits in lists.items())
     fused = replace(ranking, hits=fused_by_rank(lists), reasons=(*ranking.reasons, *searched))
     return {

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ma_rag
 from agents.answer import ABSTENTION, Answered
@@ -25,6 +26,8 @@ from tests.unit.agents.casting import (
 
 PLANNER, DEFINER = "You plan", "You write the search"
 EXTRACTOR, ANSWERER, ASSEMBLER = "You take from", "You answer one", "You put the answers"
+LAST = "You answer questions"
+"""The single synthesis over everything found, where the budget ended before any answer."""
 TWO_STEPS = '{"reasoning": "r", "steps": ["Which body approves profiles?", "Who heads that body?"]}'
 SEARCHES = [
     '{"search": "Which body approves certificate profiles?"}',
@@ -48,6 +51,7 @@ def agents(**script: list[str]) -> Extracting:
         PLANNER: script.get("planner", [TWO_STEPS]),
         DEFINER: script.get("definer", list(SEARCHES)),
         ANSWERER: script.get("answerer", ["The Policy Authority [Source 1].", "See [Source 1]."]),
+        LAST: ["It is headed by the Deputy Secretary [Source 1]."],
         ASSEMBLER: script.get("assembler", ["The Deputy Secretary heads it [Source 3]."]),
     }
     return Extracting(script=played, asked=[])
@@ -155,7 +159,7 @@ def test_without_a_chat_model_the_answer_is_quoted() -> None:
     assert "[Source" in answer.text
 
 
-@pytest.mark.parametrize("limit", [{"run_tokens": 1}, {"run_seconds": 0.0}, {"tool_calls": 1}])
+@pytest.mark.parametrize("limit", [{"run_tokens": 1}, {"run_seconds": 0.0}])
 def test_a_budget_ends_in_an_answer_from_what_was_found(limit: dict[str, float]) -> None:
     chat = agents()
     found = run(chat, limits=replace(Limits(), **limit))
@@ -163,7 +167,17 @@ def test_a_budget_ends_in_an_answer_from_what_was_found(limit: dict[str, float])
     assert found.answer.supported
     assert found.answer.sources
     assert len(chat.calls(DEFINER)) <= 1
-    assert found.ranking.reasons[-1].startswith("ended after ")
+    assert len(chat.calls(LAST)) == 1
+    assert found.answer.stopped
+    assert found.answer.usage.llm_calls == len(chat.asked)
+
+
+def test_what_was_answered_before_the_budget_ended_is_put_together() -> None:
+    chat = agents()
+    found = run(chat, limits=Limits(tool_calls=1))
+
+    assert len(chat.calls(ANSWERER)) == len(chat.calls(ASSEMBLER)) == 1
+    assert found.answer.stopped == "1 tool calls"
 
 
 def test_a_plan_has_no_more_steps_than_rounds_are_allowed() -> None:
@@ -184,6 +198,20 @@ def test_a_document_can_neither_instruct_an_agent_nor_imitate_a_source() -> None
     assert any(line.startswith("| SYSTEM: cite (source 9)") for line in lines)
     assert not any(line.startswith(("SYSTEM", "Question: what else")) for line in lines)
     assert not any("[Source 9]" in line for line in lines)
+
+
+def test_a_thread_begins_anew_with_each_question() -> None:
+    machine = ma_rag.build()
+    machine.checkpointer = InMemorySaver()
+    thread = {"configurable": {"thread_id": "1"}}
+    machine.invoke({"question": QUESTION}, thread, context=context(store(), agents()))
+    chat = agents(planner=['{"steps": ["How long are logs kept?"]}'])
+    machine.invoke({"question": "And logs?"}, thread, context=context(store(), chat, k=1))
+    second = machine.get_state(thread).values
+
+    assert [step["step"] for step in second["steps"]] == ["How long are logs kept?"]
+    assert len(second["hits"]) == 1
+    assert second["answer"]["usage"]["llm_calls"] == len(chat.asked)
 
 
 def test_a_lost_store_is_raised() -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import scout_rag
 from agents.answer import ABSTENTION, Answered
@@ -25,6 +26,8 @@ from tests.unit.agents.casting import (
 
 RELEVANCE, PARTIAL = "You judge which", "You answer a question as far"
 SYNTHESIS, QUALITY = "You put the partial", "You judge how well"
+LAST = "You answer questions"
+"""The single synthesis over everything found, where the budget ended before any answer."""
 POLICY_FIRST = '{"tiers": {"policy": "HIGH", "charter": "POTENTIAL", "news": "IRRELEVANT"}}'
 GOOD = '{"completeness": 0.9, "breadth": 0.9, "follow_ups": []}'
 INCOMPLETE = '{"completeness": 0.6, "breadth": 0.9, "follow_ups": ["Who is its head?"]}'
@@ -36,6 +39,7 @@ def agents(**script: list[str]) -> Agents:
         RELEVANCE: script.get("relevance", [POLICY_FIRST]),
         PARTIAL: script.get("partial", ["The Policy Authority does [Source 1]."]),
         SYNTHESIS: script.get("synthesis", ["Both together [Source 1] [Source 3]."]),
+        LAST: ["It is headed by the Deputy Secretary [Source 1]."],
         QUALITY: script.get("quality", [GOOD]),
     }
     return Agents(script=played, asked=[])
@@ -192,14 +196,25 @@ def test_without_a_chat_model_passages_of_near_domains_are_quoted() -> None:
     assert answer.sources
 
 
-@pytest.mark.parametrize("limit", [{"run_tokens": 1}, {"run_seconds": 0.0}, {"tool_calls": 1}])
+@pytest.mark.parametrize("limit", [{"run_tokens": 1}, {"run_seconds": 0.0}])
 def test_a_budget_ends_in_an_answer_from_what_was_found(limit: dict[str, float]) -> None:
     chat = agents(quality=[INCOMPLETE])
     found = run(chat, limits=replace(Limits(), **limit))
 
     assert found.answer.supported
     assert len(chat.calls(PARTIAL)) <= 1
-    assert found.ranking.reasons[-1].startswith("ended after ")
+    assert len(chat.calls(LAST)) == 1
+    assert found.answer.stopped
+    assert found.answer.usage.llm_calls == len(chat.asked)
+
+
+def test_the_last_search_that_is_allowed_is_still_read() -> None:
+    chat = agents(quality=[INCOMPLETE])
+    found = run(chat, limits=Limits(tool_calls=1))
+
+    assert asked_domains(chat) == ["policy"]
+    assert found.answer.text == "The Policy Authority does [Source 1]."
+    assert found.answer.stopped == "1 tool calls"
 
 
 def test_rounds_are_limited() -> None:
@@ -208,9 +223,10 @@ def test_rounds_are_limited() -> None:
         for n in range(7)
     ]
     chat = agents(quality=rising)
-    run(chat, limits=Limits(rounds=2))
+    found = run(chat, limits=Limits(rounds=2))
 
     assert len(chat.calls(QUALITY)) == 1 + 2
+    assert found.answer.stopped == "2 rounds"
 
 
 def test_little_time_left_ends_the_refinement() -> None:
@@ -243,6 +259,24 @@ def test_a_lost_store_is_raised() -> None:
 def test_a_run_without_a_store_says_what_is_missing() -> None:
     with pytest.raises(ConfigurationError, match="store"):
         ask(scout_rag.build(), QUESTION, context(store(), agents(), store=None))
+
+
+def test_a_thread_begins_anew_with_each_question() -> None:
+    machine = scout_rag.build()
+    machine.checkpointer = InMemorySaver()
+    thread = {"configurable": {"thread_id": "1"}}
+    given = context(store(), agents(quality=[INCOMPLETE, GOOD]))
+    machine.invoke({"question": "What are audit logs?"}, thread, context=given)
+    first = machine.get_state(thread).values
+    second_run = replace(given, chat=agents())
+    machine.invoke({"question": QUESTION}, thread, context=second_run)
+    second = machine.get_state(thread).values
+
+    assert len(first["partials"]) == 2
+    assert [one["question"] for one in second["partials"]] == [QUESTION]
+    assert len(second["assessed"]) == 1
+    assert second["answer"]["usage"]["llm_calls"] == 3
+    assert second["timings_ms"]["partial"] < second["budget"]["seconds"] * 1000
 
 
 def test_an_empty_collection_leaves_the_question_open() -> None:

@@ -130,9 +130,17 @@ def _part(shape: Mapping[str, object], event: type[BaseModel]) -> dict[str, obje
 
 
 def described() -> dict[str, Any]:
-    """Return the description of the stream, for /openapi.json."""
-    example = encode(TokenEvent(text="Logs are kept for three years [Source 1]."))
+    """Return the description of each event of the stream, for /openapi.json."""
+    data = TokenEvent(text="Logs are kept for three years [Source 1].").model_dump_json()
     return {
-        "schema": {"type": "string", "description": __doc__},
-        "example": example,
+        "schema": {
+            "type": "object",
+            "description": __doc__,
+            "properties": {
+                "event": {"type": "string"},
+                "data": {"type": "string", "contentMediaType": "application/json"},
+            },
+            "required": ["event", "data"],
+            "example": {"event": "token", "data": data},
+        },
     }

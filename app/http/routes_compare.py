@@ -13,7 +13,7 @@ from app.cli.compare_shape import comparison_as_dict
 from app.http import asking
 from app.http.backend import Backend, BackendOf, CallerOf, GraphOf
 from app.http.errors import Refusal
-from app.http.shapes import Name
+from app.http.shapes import InCollection, Name
 from app.http.working import until_gone
 from app.mcp_shapes import ComparisonResult
 from graph.errors import UsageError
@@ -22,8 +22,6 @@ from graph.model import Filter
 MOST_SECTIONS = 1000
 
 router = APIRouter(tags=["editions"])
-
-Collection = Annotated[Name, Query(description="They are kept apart.")]
 
 
 class SeriesEditionShape(BaseModel):
@@ -48,7 +46,7 @@ class SeriesResult(BaseModel):
     series: list[SeriesShape]
 
 
-class Editions(BaseModel):
+class Editions(InCollection):
     """What to compare."""
 
     series: Annotated[Name, Field(description="Name of the series; case does not matter.")]
@@ -58,7 +56,6 @@ class Editions(BaseModel):
         Name | None,
         Field(description="Number or title: only this section and those below it."),
     ] = None
-    collection: Annotated[Name, Field(description="They are kept apart.")] = "default"
     offset: Annotated[
         int, Field(ge=0, le=1_000_000_000, description="Changed sections to leave out.")
     ] = 0
@@ -66,11 +63,13 @@ class Editions(BaseModel):
 
 
 @router.get("/series")
-def series(backend: GraphOf, caller: CallerOf, collection: Collection = "default") -> SeriesResult:
+def series(
+    backend: GraphOf, caller: CallerOf, asked: Annotated[InCollection, Query()]
+) -> SeriesResult:
     """List the series that the key may see, with their editions."""
-    found = list_series(backend.app.store, asking.visible(caller, collection))
+    found = list_series(backend.app.store, asking.visible(caller, asked.collection))
     return SeriesResult(
-        collection=collection,
+        collection=asked.collection,
         series=[
             SeriesShape(series=name, editions=[_edition(one) for one in editions])
             for name, editions in found

@@ -5,14 +5,21 @@ from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, File, Form, Query, UploadFile
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from app.http import asking
 from app.http.backend import BackendOf, CallerOf, GraphOf, IngestingCallerOf
 from app.http.errors import Refusal
 from app.http.jobs import Job, JobStatus, Upload
 from app.http.options import HttpOptions
-from app.http.shapes import DocumentShape, DocumentsResult, Name, ScopeShape, ScopesResult
+from app.http.shapes import (
+    DocumentShape,
+    DocumentsResult,
+    InCollection,
+    Name,
+    ScopeShape,
+    ScopesResult,
+)
 
 Collection = Annotated[Name, Query(description="They are kept apart.")]
 OneLine = Annotated[
@@ -33,6 +40,14 @@ class JobShape(BaseModel):
     chunks: int
 
 
+class Listing(InCollection):
+    """Which documents to list."""
+
+    scope: Annotated[Name | None, Field(description="Only this scope.")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    offset: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+
+
 class Removed(BaseModel):
     """What was removed."""
 
@@ -44,29 +59,26 @@ router = APIRouter(tags=["documents"])
 
 
 @router.get("/scopes")
-def scopes(backend: GraphOf, caller: CallerOf, collection: Collection = "default") -> ScopesResult:
+def scopes(
+    backend: GraphOf, caller: CallerOf, asked: Annotated[InCollection, Query()]
+) -> ScopesResult:
     """List the scopes that the key may see."""
-    found = backend.app.store.list_scopes(asking.visible(caller, collection))
+    found = backend.app.store.list_scopes(asking.visible(caller, asked.collection))
     shapes = [ScopeShape.model_validate(asdict(scope)) for scope in found]
-    return ScopesResult(collection=collection, scopes=shapes)
+    return ScopesResult(collection=asked.collection, scopes=shapes)
 
 
 @router.get("/documents")
 def documents(
-    backend: GraphOf,
-    caller: CallerOf,
-    collection: Collection = "default",
-    scope: Annotated[Name | None, Query(description="Only this scope.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+    backend: GraphOf, caller: CallerOf, asked: Annotated[Listing, Query()]
 ) -> DocumentsResult:
     """List the documents that the key may see, by scope, series and edition."""
-    where = asking.visible(caller, collection)
+    where = asking.visible(caller, asked.collection)
     found = backend.app.store.list_documents(where)
-    found = [entry for entry in found if scope in (None, entry[0].scope)]
+    found = [entry for entry in found if asked.scope in (None, entry[0].scope)]
     page = [
         DocumentShape.model_validate({**asdict(document), "chunks": chunks})
-        for document, chunks in found[offset : offset + limit]
+        for document, chunks in found[asked.offset : asked.offset + asked.limit]
     ]
     return DocumentsResult(total=len(found), documents=page)
 

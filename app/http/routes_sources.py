@@ -14,7 +14,7 @@ from app.http import asking
 from app.http.backend import Backend, BackendOf, CallerOf, GraphOf
 from app.http.errors import ClientGone, Refusal
 from app.http.page_images import has_pages
-from app.http.shapes import DocumentPlace, Name, SectionPlace
+from app.http.shapes import DocumentPlace, InCollection, SectionPlace
 from app.http.working import until_gone
 from graph.model import Document, Filter, Passage
 from ingestion.page_image import PageImage
@@ -22,7 +22,7 @@ from ingestion.page_image import PageImage
 MOST_AROUND = 20_000
 """Characters of a section that are sent before and behind a passage."""
 
-Collection = Annotated[Name, Query(description="They are kept apart.")]
+Where = Annotated[InCollection, Query()]
 ChunkId = Annotated[
     str, Path(max_length=200, description="`chunk_id` of a hit, source or citation.")
 ]
@@ -54,11 +54,9 @@ class SourceResult(BaseModel):
 
 
 @router.get("/sources/{chunk_id}")
-def source(
-    chunk_id: ChunkId, backend: GraphOf, caller: CallerOf, collection: Collection = "default"
-) -> SourceResult:
+def source(chunk_id: ChunkId, backend: GraphOf, caller: CallerOf, asked: Where) -> SourceResult:
     """Return a passage with the text around it, and where it stands."""
-    where = asking.visible(caller, collection)
+    where = asking.visible(caller, asked.collection)
     passage, document = _find(backend, chunk_id, where)
     before, text, after = _around(backend, passage, where)
     return SourceResult(
@@ -106,10 +104,10 @@ async def page_image(
     request: Request,
     backend: BackendOf,
     caller: CallerOf,
-    collection: Collection = "default",
+    asked: Where,
 ) -> Response:
     """Draw a page of the passage's document, with the passage marked."""
-    where = asking.visible(caller, collection)
+    where = asking.visible(caller, asked.collection)
     passage, document = await to_thread.run_sync(
         _find_page, backend, chunk_id, where, limiter=backend.workers
     )

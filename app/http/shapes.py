@@ -16,6 +16,14 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Year = Annotated[int, Field(ge=1000, le=9999)]
 
 
+class InCollection(BaseModel):
+    """Where to look; a parameter that there is not is refused, for it might be meant to narrow."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    collection: Annotated[Name, Field(description="They are kept apart.")] = "default"
+
+
 class Narrowing(BaseModel):
     """What a question may be answered from; nothing here can widen what a key may see."""
 

@@ -20,7 +20,7 @@ export async function send(path, options = {}) {
     const response = await fetchOnce(path, options);
     if (response.ok) return response;
     const error = await errorOf(response);
-    if (error.status !== 401 || !(await askForKey(error.message))) throw error;
+    if (error.status !== 401 || !(await askForKey(hasKey() ? error.message : WHERE))) throw error;
   }
 }
 
@@ -68,6 +68,7 @@ export function words(error) {
   return "Something went wrong in this page. Load it again.";
 }
 
+const WHERE = "Whoever runs this server makes one with: milepost keys add NAME";
 const AWAY = "The server does not answer. Check that it runs (milepost serve), then try again.";
 
 async function fetchOnce(path, options) {

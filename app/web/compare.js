@@ -96,15 +96,10 @@ function editionWords(one) {
 
 function summary(found) {
   const { changed, moved, added, removed, unchanged } = found.counts;
-  const parts = [
-    [changed, "changed"],
-    [moved, "moved"],
-    [added, "new"],
-    [removed, "gone"],
-    [unchanged, "unchanged"],
-  ].filter(([n]) => n);
+  const parts = Object.entries({ changed, moved, new: added, gone: removed, unchanged }).filter(([, n]) => n);
+  const all = parts.reduce((sum, [, n]) => sum + n, 0);
   const between = `${found.series}, ${found.older.edition} to ${found.newer.edition}`;
-  return `${between}: ${parts.map(([n, what]) => `${plural(n, "section")} ${what}`).join(", ") || "no sections"}.`;
+  return `${between}: of ${plural(all, "section")}, ${parts.map(([what, n]) => `${n.toLocaleString("en")} ${what}`).join(", ")}.`;
 }
 
 function figures(found) {
@@ -132,12 +127,17 @@ function figures(found) {
 // The sentence, shortened where nothing changes.
 function excerpt(runs) {
   const shown = runs.map((run, at) => {
-    if (run.kind !== "same" || run.text.length < 80) return runElement(run, "");
+    if (run.kind !== "same" || run.text.length < 80) return runElement(run);
     const [start, end] = [run.text.slice(0, 30), run.text.slice(-40)];
     if (at === 0) return `… ${end}`;
     return at === runs.length - 1 ? `${start} …` : `${start} … ${end}`;
   });
-  return el("span", {}, shown);
+  return el("span", {}, spaced(shown));
+}
+
+// Runs are words, without the spaces between them.
+function spaced(parts) {
+  return parts.flatMap((part, at) => (at ? [" ", part] : [part]));
 }
 
 function placeWords(place) {
@@ -165,21 +165,17 @@ function side(edition, place) {
 function row(change) {
   const of = (kind, figure) => {
     const runs = change.runs.filter((run) => run.kind === "same" || run.kind === kind);
-    const amounts = change.figures.map((one) => one[figure]);
-    const empty = !runs.some((run) => run.kind === kind) && !runs.some((run) => run.text.trim());
-    return el("div", { class: empty ? "empty" : "" }, runs.map((run) => runElement(run, amounts)));
+    const amounts = new Set(change.figures.flatMap((one) => one[figure].split(/\s+/)));
+    return el("div", { class: runs.length ? "" : "empty" }, spaced(runs.map((run) => runElement(run, amounts))));
   };
   return el("div", { class: "sides" }, of("deleted", "older"), of("inserted", "newer"));
 }
 
-function runElement(run, amounts) {
+function runElement(run, amounts = new Set()) {
   if (run.kind === "same") return run.text;
-  return el(run.kind === "deleted" ? "del" : "ins", {}, withAmounts(run.text, amounts || []));
-}
-
-function withAmounts(text, amounts) {
-  const amount = amounts.find((one) => one && text.includes(one));
-  if (!amount) return [text];
-  const at = text.indexOf(amount);
-  return [text.slice(0, at), el("strong", { class: "amount" }, amount), ...withAmounts(text.slice(at + amount.length), amounts)];
+  const words = run.text.split(/(\s+)/).map((word) => {
+    const bare = word.toLowerCase().replace(/^[("“[]+|[.,;:)”"\]]+$/g, "");
+    return amounts.has(bare) ? el("strong", { class: "amount" }, word) : word;
+  });
+  return el(run.kind === "deleted" ? "del" : "ins", {}, words);
 }

@@ -153,9 +153,7 @@ byId("key-change").addEventListener("click", async () => {
 });
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
-  location.hash = "#ask";
-  showView();
-  byId("question").focus();
+  byId(location.hash === "#compare" ? "series" : "question").focus();
 });
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, dialog");

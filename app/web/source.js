@@ -1,7 +1,7 @@
 // The source beside the answer: the page as a picture with the passage marked, or the section's text.
 
 import { collection, getJson, send, words } from "./api.js";
-import { byId, el, linkTo, placeOf } from "./dom.js";
+import { byId, el, linkTo, placeOf, sectionOf } from "./dom.js";
 
 const sheet = matchMedia("(max-width: 900px)");
 
@@ -120,11 +120,11 @@ export class SourcePane {
 
   #showText() {
     this.#turn++;
-    const { before, text, after, section, view } = this.#source;
+    const { before, text, after, view } = this.#source;
     const mark = el("mark", {}, text);
     this.#forget();
     this.#body.replaceChildren(
-      el("div", { class: "reading" }, el("h3", {}, section.heading.split("\n")[0]), el("div", { class: "text" }, before, mark, after)),
+      el("div", { class: "reading" }, el("h3", {}, pathOf(this.#source)), el("div", { class: "text" }, before, mark, after)),
     );
     this.#note("");
     this.#tools(false);
@@ -178,4 +178,11 @@ export class SourcePane {
     if (event.key === "ArrowRight" && !byId("page-on").hidden && event.target !== this.#body) byId("page-on").click();
     if (event.key === "ArrowLeft" && !byId("page-back").hidden && event.target !== this.#body) byId("page-back").click();
   }
+}
+
+// The headings above the passage; the document's title stands above already.
+function pathOf({ document: file, section }) {
+  const headings = section.heading.split("\n")[0].split(" > ");
+  if (headings[0] === file.title) headings.shift();
+  return headings.join(" › ") || sectionOf(section);
 }

@@ -261,7 +261,7 @@ def test_a_run_without_a_store_says_what_is_missing() -> None:
         ask(scout_rag.build(), QUESTION, context(store(), agents(), store=None))
 
 
-def test_a_thread_begins_anew_with_each_question() -> None:
+def test_a_thread_begins_anew_with_each_question(caplog: pytest.LogCaptureFixture) -> None:
     machine = scout_rag.build()
     machine.checkpointer = InMemorySaver()
     thread = {"configurable": {"thread_id": "1"}}
@@ -275,6 +275,7 @@ def test_a_thread_begins_anew_with_each_question() -> None:
     assert len(first["partials"]) == 2
     assert [one["question"] for one in second["partials"]] == [QUESTION]
     assert len(second["assessed"]) == 1
+    assert not caplog.records  # a type that the serialiser does not know is logged
     assert second["answer"]["usage"]["llm_calls"] == 3
     assert second["timings_ms"]["partial"] < second["budget"]["seconds"] * 1000
 

@@ -19,9 +19,11 @@ from app.wiring import App
 from graph.errors import StoreUnavailable
 from tests.fakes import HashingEmbedder, MemoryStore
 from tests.graphs import make_document
+from tests.unit.agents.scripted import Script, action, model, search
 
 ROOT = Path(__file__).parents[3]
 LOGS = "Audit logs shall be kept by each certification authority for three years."
+ANSWER = "They are kept for three years [Source 1]."
 QUESTION = "How long shall audit logs be kept?"
 
 
@@ -104,6 +106,28 @@ def test_a_run_answers_from_the_graph(opened: list[str], name: str) -> None:
     found = run(getattr(studio, name))
 
     assert f"“{LOGS}” [Source 1]" in found["answer"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "replies"),
+    [
+        ("masdr", [search(QUESTION), ANSWER]),
+        ("langchain_react", [search(QUESTION), ANSWER]),
+        ("react", [action("search", QUESTION), f"Final Answer: {ANSWER}"]),
+        ("single_call", [ANSWER]),
+        ("ma_rag", ["no JSON", "no JSON", "no JSON", "no JSON", LOGS, ANSWER]),
+        ("scout_rag", [ANSWER, "no JSON"]),
+    ],
+)
+def test_a_machine_runs_on_the_servers_event_loop_with_a_chat_model(
+    opened: list[str], monkeypatch: pytest.MonkeyPatch, name: str, replies: list[Script]
+) -> None:
+    chat = model(*replies)
+    monkeypatch.setattr(studio, "chat_model", lambda *_: chat)
+    found = run(getattr(studio, name))
+
+    assert found["answer"]["text"] == ANSWER
+    assert found["answer"]["usage"]["llm_calls"] == len(chat.asked)
 
 
 def test_the_graph_is_opened_by_the_first_run_and_kept(opened: list[str]) -> None:

@@ -140,7 +140,8 @@ def nearest_temperature(theta: Vectors, vectors: Vectors, centroids: Vectors) ->
 
 def _read_arrays(file: Path) -> dict[str, NDArray[np.generic]]:
     try:
-        with np.load(file, allow_pickle=False) as arrays:
+        # Opened here: NumPy leaves open what turns out to be no archive.
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             return dict(arrays)
     except FileNotFoundError as error:
         raise UsageError(f"There is no file {file}. Give the npz with theta.") from error

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graph.errors import ConfigurationError
+from graph.errors import ConfigurationError, UsageError
 from graph.model import Vectors
 from ingestion.topic_found import Corpus, Found
 from ingestion.topic_kmeans import Count, choose_temperature, unit_rows
@@ -37,9 +37,12 @@ def fit_fastopic(
 
     Raises:
         ConfigurationError: The package is not installed.
+        UsageError: The chunks have no words.
     """
     import torch
 
+    if not corpus.words.sum():
+        raise UsageError("The chunks hold no words for FASTopic to learn. Take --model kmeans.")
     network: Any = (
         _package().FASTopic(k, preprocess=object(), doc_embed_model=object(), device="cpu").model
     )

@@ -23,6 +23,7 @@ from agents.answer import ABSTENTION
 from agents.context import Context, Run
 from agents.multistep import (
     HITS,
+    Prompt,
     Several,
     Spending,
     abstains,
@@ -87,6 +88,7 @@ class Search(BaseModel):
 
 
 _PLAN, _SEARCH = TypeAdapter(Plan), TypeAdapter(Search)
+_EXTRACT = Prompt(prompts.EXTRACT_SYSTEM, prompts.EXTRACT_QUESTION)
 
 
 def plan_steps(state: MaState, runtime: Run) -> Update:
@@ -95,8 +97,8 @@ def plan_steps(state: MaState, runtime: Run) -> Update:
     plan = None
     if runtime.context.chat is not None and not spending.halts():
         most = runtime.context.limits.rounds
-        question = prompts.PLAN_QUESTION.format(question=state["question"])
-        plan = spending.ask_json(prompts.PLAN_SYSTEM.format(steps=most), question, _PLAN)
+        prompt = Prompt(prompts.PLAN_SYSTEM.format(steps=most), prompts.PLAN_QUESTION)
+        plan = spending.ask_json(prompt, _PLAN, (), question=state["question"])
     steps = [one_line(step) for step in plan.steps] if plan else [state["question"]]
     steps = steps[: runtime.context.limits.rounds]
     return spending.update("plan", plan=steps, steps=None, hits=None)
@@ -108,13 +110,14 @@ def define_step(state: MaState, runtime: Run) -> Update:
     step = _next_step(state)
     defined = None
     if runtime.context.chat is not None and not spending.halts():
-        request = prompts.STEP_QUESTION.format(
+        defined = spending.ask_json(
+            Prompt(prompts.STEP_SYSTEM, prompts.STEP_QUESTION),
+            _SEARCH,
+            _history(state["steps"]),
             question=state["question"],
             plan=fence("\n".join(state["plan"])),
-            history=_history(state["steps"]) or "None yet.",
             step=step,
         )
-        defined = spending.ask_json(prompts.STEP_SYSTEM, request, _SEARCH)
     return spending.update("define", search=one_line(disarm(defined.search)) if defined else step)
 
 
@@ -135,10 +138,8 @@ def extract_notes(state: MaState, runtime: Run) -> Update:
     for number in state["found"][:PASSAGES] if runtime.context.chat is not None else []:
         if spending.halts():
             break
-        request = prompts.EXTRACT_QUESTION.format(
-            passage=show(number, hits[number - 1].passage), question=state["search"]
-        )
-        text = spending.ask(prompts.EXTRACT_SYSTEM, request)
+        passage = show(number, hits[number - 1].passage)
+        text = spending.ask(_EXTRACT, [passage], question=state["search"])
         if text and not text.upper().startswith(prompts.NOTHING):
             notes.append(Note(source=number, text=disarm(text)))
     return spending.update("extract", notes=notes)
@@ -150,10 +151,9 @@ def answer_step(state: MaState, runtime: Run) -> Update:
     notes = state["notes"]
     answer = ABSTENTION
     if notes and not spending.halts():
-        request = prompts.ANSWER_STEP_QUESTION.format(
-            notes=_show_notes(notes), question=state["search"]
-        )
-        answer = spending.ask(prompts.ANSWER_STEP_SYSTEM, request) or ABSTENTION
+        prompt = Prompt(prompts.ANSWER_STEP_SYSTEM, prompts.ANSWER_STEP_QUESTION)
+        blocks = [f"[Source {note['source']}]\n{fence(note['text'])}" for note in notes]
+        answer = spending.ask(prompt, blocks, question=state["search"]) or ABSTENTION
     elif notes:
         answer = "\n".join(f"{note['text']} [Source {note['source']}]" for note in notes)
     step = Step(step=_next_step(state), search=state["search"], notes=notes, answer=answer)
@@ -183,10 +183,8 @@ def assemble(state: MaState, runtime: Run) -> Update:
     elif len(state["plan"]) == 1 and not stopped:
         text = answers[0]
     else:
-        request = prompts.CONCLUDE_QUESTION.format(
-            history=_history(state["steps"]), question=state["question"]
-        )
-        text = spending.ask(prompts.CONCLUDE_SYSTEM, request)
+        prompt = Prompt(prompts.CONCLUDE_SYSTEM, prompts.CONCLUDE_QUESTION)
+        text = spending.ask(prompt, _history(state["steps"]), question=state["question"])
     reasons = tuple(f"step {n}: {step['search']}" for n, step in enumerate(state["steps"], 1))
     return conclude(state, spending, text, reasons=reasons)
 
@@ -212,11 +210,7 @@ def _next_step(state: MaState) -> str:
     return state["plan"][len(state["steps"])]
 
 
-def _show_notes(notes: Sequence[Note]) -> str:
-    return "\n\n".join(f"[Source {note['source']}]\n{fence(note['text'])}" for note in notes)
-
-
-def _history(steps: Sequence[Step]) -> str:
-    return "\n\n".join(
+def _history(steps: Sequence[Step]) -> list[str]:
+    return [
         f"Step {n}: {step['search']}\n{fence(step['answer'])}" for n, step in enumerate(steps, 1)
-    )
+    ]

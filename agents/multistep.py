@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
@@ -15,10 +15,11 @@ from agents.chat import complete
 from agents.context import Context, Limits, Run
 from agents.extractive import extract
 from agents.nodes import Update
-from agents.passages import LINE_MARK
+from agents.passages import LINE_MARK, cut, estimate_tokens
 from agents.state import BUDGET, RANKING, Draft, Json, State
 from agents.structured import ask_json
 from agents.synthesis import synthesize
+from graph.errors import UsageError
 from graph.model import Filter, Hit, Query, Ranking
 
 if TYPE_CHECKING:
@@ -28,6 +29,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 HITS = TypeAdapter(tuple[Hit, ...])
+LEAST_ROOM = 100
+"""Tokens; with less, evidence is not worth asking about."""
+OVERHEAD = 500
+"""Tokens for the message format, and for asking once more for what was malformed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an agent is told."""
+
+    system: str
+    """Its instructions."""
+    question: str
+    """A template, with `{evidence}` for what it reads and a name for each other field."""
 
 
 def extended(known: list[T], added: list[T] | None) -> list[T]:
@@ -99,16 +114,30 @@ class Spending:
         self.budget, verdict = self.budget.called(tool, arguments, self.context.limits)
         return self.context.system(Query(text, where), k).hits if verdict == "new" else ()
 
-    def ask(self, system: str, question: str) -> str:
-        """Ask the chat model for text."""
-        chat = self._chat()
-        completion = complete(chat, _messages(system, question), self._limits())
+    def ask(self, prompt: Prompt, evidence: Sequence[str], **fields: str) -> str:
+        """Ask the chat model for text.
+
+        Args:
+            prompt: What it is asked.
+            evidence: What it is to read, block by block; long ones are cut to their share of what
+                the model has room for.
+            fields: Whatever else the prompt names; never cut.
+
+        Raises:
+            UsageError: The question leaves no room for evidence.
+            ModelError: The model failed.
+        """
+        messages = self._messages(prompt, evidence, fields)
+        completion = complete(self._chat(), messages, self._limits())
         self.budget = self.budget.asked(completion.tokens)
         return completion.text.strip()
 
-    def ask_json(self, system: str, question: str, shape: TypeAdapter[T]) -> T | None:
-        """Ask the chat model for JSON; None where its reply is malformed twice."""
-        reply = ask_json(self._chat(), _messages(system, question), shape, self._limits())
+    def ask_json(
+        self, prompt: Prompt, shape: TypeAdapter[T], evidence: Sequence[str], **fields: str
+    ) -> T | None:
+        """Ask the chat model for JSON, as `ask`; None where its reply is malformed twice."""
+        messages = self._messages(prompt, evidence, fields)
+        reply = ask_json(self._chat(), messages, shape, self._limits())
         self.budget = self.budget.asked(reply.tokens, calls=reply.llm_calls)
         return reply.value
 
@@ -134,6 +163,24 @@ class Spending:
     def _chat(self) -> BaseChatModel:
         assert self.context.chat is not None  # what asks has looked
         return self.context.chat
+
+    def _messages(
+        self, prompt: Prompt, evidence: Sequence[str], fields: Mapping[str, str]
+    ) -> list[BaseMessage]:
+        from langchain_core.messages import HumanMessage, SystemMessage  # heavy
+
+        limits = self.context.limits
+        bare = prompt.system + prompt.question.format(evidence="", **fields)
+        room = limits.context_tokens - limits.answer_tokens - OVERHEAD - estimate_tokens(bare)
+        if evidence and room < LEAST_ROOM:
+            raise UsageError(
+                f"The question is too long for the chat model, which reads {limits.context_tokens} "
+                "tokens with its answer: shorten it, or use --machine soft_scoped."
+            )
+        share = room // max(len(evidence), 1)
+        blocks = [b if estimate_tokens(b) <= share else cut(b, share) for b in evidence]
+        question = prompt.question.format(evidence="\n\n".join(blocks) or "None.", **fields)
+        return [SystemMessage(prompt.system), HumanMessage(question)]
 
     def _limits(self) -> Limits:
         limits = self.context.limits
@@ -201,12 +248,6 @@ def conclude(
     query = Query(state["question"], context.filter)
     ranking = Ranking(query, context.system.name, hits, reasons=reasons)
     return spending.update("answer", draft=draft, ranking=RANKING.dump_python(ranking, mode="json"))
-
-
-def _messages(system: str, question: str) -> list[BaseMessage]:
-    from langchain_core.messages import HumanMessage, SystemMessage  # heavy
-
-    return [SystemMessage(system), HumanMessage(question)]
 
 
 def _chunk_id(hit: Mapping[str, object]) -> str:

@@ -48,7 +48,7 @@ Plan:
 {plan}
 
 Answers so far:
-{history}
+{evidence}
 
 Write the search for this step: {step}"""
 
@@ -62,7 +62,7 @@ You take from one passage what helps to answer a question.
 EXTRACT_QUESTION = """\
 Passage:
 
-{passage}
+{evidence}
 
 Question: {question}
 
@@ -82,7 +82,7 @@ Answer in one or two sentences."""
 ANSWER_STEP_QUESTION = """\
 Notes:
 
-{notes}
+{evidence}
 
 Question: {question}
 
@@ -102,7 +102,7 @@ Answer in a few sentences, in the language of the question."""
 CONCLUDE_QUESTION = """\
 Steps and their answers:
 
-{history}
+{evidence}
 
 Question: {question}
 

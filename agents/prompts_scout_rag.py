@@ -29,7 +29,7 @@ RELEVANCE_QUESTION = """\
 Question: {question}
 
 Domains:
-{domains}"""
+{evidence}"""
 
 PARTIAL_SYSTEM = f"""\
 You answer a question as far as the passages of one domain go.
@@ -47,7 +47,7 @@ Domain: {domain}
 
 Passages:
 
-{passages}
+{evidence}
 
 Question: {question}
 
@@ -68,7 +68,7 @@ Answer in a few sentences, in the language of the question."""
 SYNTHESIS_QUESTION = """\
 Partial answers:
 
-{partials}
+{evidence}
 
 Question: {question}
 
@@ -88,4 +88,4 @@ QUALITY_QUESTION = """\
 Question: {question}
 
 Answer:
-{answer}"""
+{evidence}"""

@@ -12,6 +12,7 @@ are quoted.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -23,6 +24,8 @@ from agents import prompts_scout_rag as prompts
 from agents.answer import ABSTENTION
 from agents.context import Context, Run
 from agents.multistep import (
+    OVERHEAD,
+    Prompt,
     Spending,
     abstains,
     appended,
@@ -49,7 +52,11 @@ EVERYTHING = ""
 """Name of the domain that is everything."""
 
 
-_TIERS, _QUALITY = TypeAdapter(Tiers), TypeAdapter(Quality)
+_TIERS, _JUDGED = TypeAdapter(Tiers), TypeAdapter(Quality)
+_RELEVANCE = Prompt(prompts.RELEVANCE_SYSTEM, prompts.RELEVANCE_QUESTION)
+_PARTIAL = Prompt(prompts.PARTIAL_SYSTEM, prompts.PARTIAL_QUESTION)
+_SYNTHESIS = Prompt(prompts.SYNTHESIS_SYSTEM, prompts.SYNTHESIS_QUESTION)
+_QUALITY = Prompt(prompts.QUALITY_SYSTEM.format(follow_ups=FOLLOW_UPS), prompts.QUALITY_QUESTION)
 
 
 def assess_domains(state: ScoutState, runtime: Run) -> Update:
@@ -63,10 +70,9 @@ def assess_domains(state: ScoutState, runtime: Run) -> Update:
         rich = scout.richness(sizes)
         domains = "\n".join(
             f"- {disarm(name)}: similarity {similarity[name]:.2f}, size {rich[name]:.2f}"
-            for name in sizes
+            for name in sorted(sizes, key=lambda name: -similarity[name])
         )
-        request = prompts.RELEVANCE_QUESTION.format(question=state["question"], domains=domains)
-        judged = spending.ask_json(prompts.RELEVANCE_SYSTEM, request, _TIERS)
+        judged = spending.ask_json(_RELEVANCE, _TIERS, [domains], question=state["question"])
         if judged is not None:
             tiers = dict[str, Tier].fromkeys(sizes, "POTENTIAL")
             tiers |= {name: tier for name, tier in judged.tiers.items() if name in sizes}
@@ -116,9 +122,8 @@ def synthesize(state: ScoutState, runtime: Run) -> Update:
     parts = [(name, text) for name, text in parts if not abstains(text)]
     candidate = "\n".join(text for _, text in parts) or ABSTENTION
     if len(parts) > 1:
-        partials = "\n\n".join(f"From {disarm(name)}:\n{fence(text)}" for name, text in parts)
-        request = prompts.SYNTHESIS_QUESTION.format(partials=partials, question=state["question"])
-        candidate = spending.ask(prompts.SYNTHESIS_SYSTEM, request) or candidate
+        blocks = [f"From {disarm(name)}:\n{fence(text)}" for name, text in parts]
+        candidate = spending.ask(_SYNTHESIS, blocks, question=state["question"]) or candidate
     return spending.update("synthesis", candidate=candidate)
 
 
@@ -133,11 +138,8 @@ def assess_quality(state: ScoutState, runtime: Run) -> Update:
     if runtime.context.chat is not None and abstains(state["candidate"]):
         quality = Quality(completeness=0, breadth=0)
     elif runtime.context.chat is not None and not spending.halts():
-        request = prompts.QUALITY_QUESTION.format(
-            question=state["question"], answer=fence(state["candidate"])
-        )
-        system = prompts.QUALITY_SYSTEM.format(follow_ups=FOLLOW_UPS)
-        quality = spending.ask_json(system, request, _QUALITY)
+        blocks = [fence(state["candidate"])]
+        quality = spending.ask_json(_QUALITY, _JUDGED, blocks, question=state["question"])
     value = scout.quality(quality.completeness, quality.breadth) if quality else None
     follow_ups = quality.follow_ups[:FOLLOW_UPS] if quality else []
     return spending.update(
@@ -240,15 +242,13 @@ def _is_wide(task: Task, state: ScoutState) -> bool:
 def _partial(task: Task, found: Mapping[int, Hit], spending: Spending) -> str:
     if not found or spending.context.chat is None or spending.halts():
         return ABSTENTION
-    instructions = prompts.PARTIAL_SYSTEM + prompts.PARTIAL_QUESTION
+    instructions = _PARTIAL.system + _PARTIAL.question
     limits = spending.context.limits
+    limits = replace(limits, context_tokens=limits.context_tokens - OVERHEAD)
     fitted = fit(list(found.values()), task["question"], instructions, limits, list(found))
-    request = prompts.PARTIAL_QUESTION.format(
-        domain=disarm(task["domain"]) or "everything",
-        passages=fitted.text,
-        question=task["question"],
-    )
-    return spending.ask(prompts.PARTIAL_SYSTEM, request) or ABSTENTION
+    domain = disarm(task["domain"]) or "everything"
+    text = spending.ask(_PARTIAL, [fitted.text], question=task["question"], domain=domain)
+    return text or ABSTENTION
 
 
 def _reasons(state: ScoutState) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ _AGAIN = (
     "without a code fence and without any words around it."
 )
 _LONGEST_PROBLEM = 300
-"""Characters of what is wrong that the model is told."""
+"""Characters of what was wrong, and of what is wrong with it, that the model is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def ask_json(
     if problem is None:
         return Structured(value, 1, first.tokens)
     again = HumanMessage(_AGAIN.format(problem=problem))
-    second = complete(chat, [*messages, AIMessage(first.text), again], limits)
+    second = complete(chat, [*messages, AIMessage(first.text[:_LONGEST_PROBLEM]), again], limits)
     value, _ = parse(second.text, shape)
     return Structured(value, 2, first.tokens + second.tokens)
 

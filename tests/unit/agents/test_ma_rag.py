@@ -10,7 +10,8 @@ from agents import ma_rag
 from agents.answer import ABSTENTION, Answered
 from agents.answering import ask
 from agents.context import Limits
-from graph.errors import StoreUnavailable
+from agents.passages import estimate_tokens
+from graph.errors import StoreUnavailable, UsageError
 from router.retrieve import Routed
 from tests.unit.agents.casting import (
     BODY,
@@ -89,7 +90,7 @@ def test_later_steps_are_told_the_earlier_answers() -> None:
     run(chat)
     first, second = chat.calls(DEFINER)
 
-    assert "Answers so far:\nNone yet." in first
+    assert "Answers so far:\nNone." in first
     assert "Step 1: Which body approves certificate profiles?\n| The Policy Authority" in second
 
 
@@ -187,6 +188,24 @@ def test_a_plan_has_no_more_steps_than_rounds_are_allowed() -> None:
 
     assert len(chat.calls(ANSWERER)) <= 2
     assert "more than 2 steps" in ma_rag.prompts.PLAN_SYSTEM.format(steps=2)
+
+
+def test_what_the_context_has_no_room_for_is_cut_and_the_question_never() -> None:
+    long = ["The Policy Authority says a long sentence. " * 60 + "[Source 1]"]
+    chat = agents(answerer=long)
+    limits = Limits(context_tokens=2_500, answer_tokens=500)
+    run(chat, limits=limits)
+
+    for agent, asked in chat.asked:
+        assert estimate_tokens(asked) < 2_000, agent
+    assert f"Question: {QUESTION}" in chat.calls(ASSEMBLER)[0]
+    assert "Step 2: " in chat.calls(ASSEMBLER)[0]
+
+
+def test_a_question_that_leaves_no_room_is_refused() -> None:
+    limits = Limits(context_tokens=1_100, answer_tokens=500)
+    with pytest.raises(UsageError, match="too long for the chat model"):
+        run(agents(), limits=limits)
 
 
 def test_a_document_can_neither_instruct_an_agent_nor_imitate_a_source() -> None:

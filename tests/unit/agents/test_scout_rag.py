@@ -285,3 +285,15 @@ def test_an_empty_collection_leaves_the_question_open() -> None:
 
     assert answer.text == ABSTENTION
     assert not answer.sources
+
+
+def test_passages_that_do_not_fit_are_left_out_lowest_first() -> None:
+    long = [f"The body that approves {n}: " + "more words follow here. " * 40 for n in range(8)]
+    chat = agents()
+    run(chat, store(*long), limits=Limits(context_tokens=3_000, answer_tokens=500))
+    (asked,) = chat.calls(PARTIAL)
+    shown = [int(n) for n in re.findall(r"^\[Source (\d+)\] ", asked, re.M)]
+
+    assert 0 < len(shown) < 10
+    assert shown == list(range(1, len(shown) + 1))
+    assert f"Question: {QUESTION}" in asked

@@ -70,12 +70,12 @@ def assess_domains(state: ScoutState, runtime: Run) -> Update:
         rich = scout.richness(sizes)
         domains = "\n".join(
             f"- {disarm(name)}: similarity {similarity[name]:.2f}, size {rich[name]:.2f}"
-            for name in sorted(sizes, key=lambda name: -similarity[name])
+            for name in similarity
         )
         judged = spending.ask_json(_RELEVANCE, _TIERS, [domains], question=state["question"])
         if judged is not None:
-            tiers = dict[str, Tier].fromkeys(sizes, "POTENTIAL")
-            tiers |= {name: tier for name, tier in judged.tiers.items() if name in sizes}
+            tiers = dict[str, Tier].fromkeys(similarity, "POTENTIAL")
+            tiers |= {name: tier for name, tier in judged.tiers.items() if name in tiers}
     question = [state["question"]]
     tasks = _tasks(tiers, "HIGH", question) + _tasks(tiers, "MODERATE", question)
     everything = Task(domain=EVERYTHING, question=state["question"])
@@ -216,13 +216,13 @@ def build() -> CompiledStateGraph[ScoutState, Context, Input, Output]:
 
 
 def _similarity(question: str, domains: Sequence[str], context: Context) -> dict[str, float]:
-    """Return each domain's nearest passage's cosine; 0 for a domain without a passage nearby."""
+    """Return the cosine of each domain's nearest passage, nearest first; 0 without one nearby."""
     vector = context.embedder.embed_query(question)
     nearest = context.graph.nearest_scopes(vector, context.filter, NEAREST)
     similarity = dict.fromkeys(domains, 0.0)
     for domain, score in nearest:
         similarity[domain] = max(similarity.get(domain, 0.0), 2 * score - 1)  # stored mapped
-    return similarity
+    return dict(sorted(similarity.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _tasks(tiers: Mapping[str, Tier], tier: Tier, questions: Sequence[str]) -> list[Task]:

@@ -1,5 +1,6 @@
 """SCOUT-RAG on a collection in memory, its agents played by script."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from agents.context import Limits
 from graph.errors import ConfigurationError, StoreUnavailable
 from graph.model import Filter
 from tests.fakes import MemoryStore
+from tests.graphs import make_document
 from tests.unit.agents.casting import (
     BODY,
     HEAD,
@@ -84,6 +86,17 @@ def test_domains_are_judged_by_similarity_and_size() -> None:
 
     assert re.search(r"- policy: similarity 0\.\d\d, size 1\.00", asked)
     assert re.search(r"- charter: similarity 0\.\d\d, size 0\.50", asked)
+
+
+def test_the_nearest_of_many_relevant_domains_are_asked() -> None:
+    many = store()
+    many.write([make_document(f"d{n}", f"Thing {n}.", scope=f"a{n}") for n in range(8)])
+    names = [f"a{n}" for n in range(8)] + ["policy", "charter", "news"]
+    chat = agents(relevance=[json.dumps({"tiers": dict.fromkeys(names, "HIGH")})])
+    run(chat, many)
+
+    assert len(asked_domains(chat)) == 5
+    assert set(asked_domains(chat)[:2]) == {"policy", "charter"}
 
 
 def test_an_incomplete_answer_asks_relevant_domains_for_what_is_missing() -> None:

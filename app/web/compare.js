@@ -124,11 +124,13 @@ function figures(found) {
   ];
 }
 
-// The sentence, shortened where nothing changes.
+// The sentence, shortened where nothing changes, and in the middle of what is long.
 function excerpt(runs) {
   const shown = runs.map((run, at) => {
-    if (run.kind !== "same" || run.text.length < 80) return runElement(run);
-    const [start, end] = [run.text.slice(0, 30), run.text.slice(-40)];
+    const start = run.text.slice(0, 35).replace(/\s+\S*$/, "");
+    const end = run.text.slice(-45).replace(/^\S*\s+/, "");
+    if (run.text.length < 80) return runElement(run);
+    if (run.kind !== "same") return runElement({ ...run, text: `${start} … ${end}` });
     if (at === 0) return `… ${end}`;
     return at === runs.length - 1 ? `${start} …` : `${start} … ${end}`;
   });

@@ -108,7 +108,8 @@ class App:
         where = query.filter
         said = understand(query.text, self.store.holdings(where))
         named = (where.edition, where.year, where.as_of, said.edition, said.year, said.as_of)
-        if any(named) or names_edition(query.text):
+        wished = [value for kind, value in said.wishes if kind in ("edition", "year")]
+        if any(named) or len(wished) > 1 or names_edition(query.text):
             return query
         return replace(query, filter=replace(where, current_only=True))
 

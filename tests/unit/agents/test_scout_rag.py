@@ -96,7 +96,7 @@ def test_the_nearest_of_many_relevant_domains_are_asked() -> None:
     run(chat, many)
 
     assert len(asked_domains(chat)) == 5
-    assert set(asked_domains(chat)[:2]) == {"policy", "charter"}
+    assert set(asked_domains(chat)[:3]) == {"policy", "charter", "news"}  # words in common
 
 
 def test_an_incomplete_answer_asks_relevant_domains_for_what_is_missing() -> None:

@@ -40,8 +40,8 @@ format: setup
 
 # Hashes and versions only: no addresses of registries.
 lock: setup
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra openai --extra openvino --extra postgres \
-		--extra ray --extra topics --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra openai --extra openvino --extra ray \
+		--extra threads --extra topics --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:

@@ -15,12 +15,16 @@ from typing import Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
 from graph.errors import UnreadableFile, UsageError
-from ingestion.media import HTML, MARKDOWN, PDF, TEXT, media_type
+from ingestion.media import DOCX, HTML, MARKDOWN, PDF, TEXT, XML, media_type
 from ingestion.walk import MANIFEST_NAME
 
 PageStatus = Literal["new", "changed", "unchanged", "gone", "failed", "skipped", "redirect"]
 
-_SUFFIXES = {PDF: ".pdf", HTML: ".html", MARKDOWN: ".md", TEXT: ".txt"}
+_SUFFIXES = {
+    PDF: ".pdf", DOCX: ".docx", HTML: ".html", XML: ".xml", MARKDOWN: ".md", TEXT: ".txt",
+}  # fmt: skip
+_OWN_ENCODING = (PDF, DOCX, XML)
+"""Kinds whose bytes say how they are to be read, whatever a server says."""
 _PLAIN_TYPES = ("", TEXT, MARKDOWN, "text/x-markdown", "application/octet-stream")
 _HTML_TYPES = (HTML, "application/xhtml+xml")
 _LONGEST_NAME = 80
@@ -115,7 +119,8 @@ def kept_bytes(body: bytes, kind: str, content_type: str) -> bytes:
     file has not; such a text is written as UTF-8 with a mark.
     """
     _, charset = _content_type(content_type)
-    if kind == PDF or not charset or body.startswith((codecs.BOM_UTF8, b"\xff\xfe", b"\xfe\xff")):
+    marked = body.startswith((codecs.BOM_UTF8, b"\xff\xfe", b"\xfe\xff"))
+    if kind in _OWN_ENCODING or not charset or marked:
         return body
     try:
         if codecs.lookup(charset).name in ("utf-8", "ascii"):

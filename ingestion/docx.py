@@ -51,7 +51,7 @@ def parse_docx(data: bytes) -> ParsedDocument:
     blocks, had_contents = _without_contents_lists(walker.blocks)
     builder = TextBuilder()
     bold = set(_write(blocks, builder))
-    headings = with_bare_numbers(builder.headings) or _unmarked_headings(builder.text, bold)
+    marked = with_bare_numbers(builder.headings)
     properties = _properties(package)
     left_out = walker.left_out
     if had_contents:
@@ -61,9 +61,9 @@ def parse_docx(data: bytes) -> ParsedDocument:
     return ParsedDocument(
         text=builder.text,
         page_starts=(),
-        headings=headings,
+        headings=marked or _unmarked_headings(builder.text, bold),
         title=properties.get("title"),
-        printed_title=" ".join(titles) or only_top_heading(headings),
+        printed_title=" ".join(titles) or only_top_heading(marked),
         metadata=properties,
         media_type=DOCX,
         engine=f"{PARSER} (docx)",

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from graph.model import DocumentState
+from ingestion.media import contradicts_name
 from ingestion.scope_map import GivenMetadata
 from ingestion.walk import SourceFile
 
@@ -210,6 +211,17 @@ def _groups(
     return [_Group(tuple(members), str(key[2])) for key, members in grouped.items()]
 
 
+def _best_first(files: Sequence[FoundFile]) -> list[str]:
+    """Order the names of a new document: the first one is what it is read and shown as.
+
+    "policy.pdf" comes before "policy (2).pdf" and "Copy of policy.pdf"; of names of several kinds,
+    such as "policy.pdf" and "policy.txt", those that the bytes bear out.
+    """
+    kinds = {found.file.path.suffix.lower() for found in files}
+    is_wrong = {f.uri: len(kinds) > 1 and contradicts_name(f.file.path) for f in files}
+    return sorted(is_wrong, key=lambda uri: (is_wrong[uri], len(uri.rsplit("/", 1)[-1])))
+
+
 @dataclass(slots=True)
 class _Work:
     """The assignment while it is made."""
@@ -260,8 +272,7 @@ class _Work:
                 names = [found.uri, *(uri for uri in group.uris if uri != found.uri)]
                 self._take(group, state, names)
                 return
-        # "policy.pdf" rather than "policy (2).pdf" or "Copy of policy.pdf".
-        self._take(group, None, sorted(group.uris, key=lambda uri: len(uri.rsplit("/", 1)[-1])))
+        self._take(group, None, _best_first(group.files))
 
     def _take(self, group: _Group, state: DocumentState | None, names: list[str]) -> None:
         first = names[0]

@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import pypdfium2 as pdfium
@@ -24,6 +25,8 @@ _MOST_PIXELS = 30_000_000
 _MOST_SOURCE_PIXELS = 200_000_000
 """Of a picture on the page."""
 _PAGE_SECONDS = 60.0
+_LEAST_SECONDS = 1.0
+"""Below which no further page is begun."""
 _LEAST_CONFIDENCE = 30.0
 """Of a word, in percent; what is below is noise such as stamps and dirt."""
 _FEWEST_WORDS_KEPT = 0.3
@@ -41,10 +44,18 @@ def tesseract_version(command: str) -> str:
     return " ".join((done.stdout or done.stderr).decode(errors="replace").split()[:2])
 
 
-def recognise(
-    data: bytes, pages: Iterable[int], command: str, seconds: float
-) -> dict[int, list[Line]]:
-    """Recognise the text of pages; those without any, or left alone, are not in the answer.
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What tesseract found."""
+
+    lines: dict[int, list[Line]]
+    """By 0-indexed page; pages without text, or left alone, are missing."""
+    untried: frozenset[int]
+    """Pages for which there was no time."""
+
+
+def recognise(data: bytes, pages: Sequence[int], command: str, seconds: float) -> Recognised:
+    """Recognise the text of pages.
 
     Args:
         data: A PDF that PDFium can open.
@@ -56,17 +67,19 @@ def recognise(
     found: dict[int, list[Line]] = {}
     document = pdfium.PdfDocument(data)
     try:
-        for index in pages:
+        for place, index in enumerate(pages):
             left = end - time.monotonic()
-            if left <= 1:
-                break
+            if left <= _LEAST_SECONDS:
+                return Recognised(found, frozenset(pages[place:]))
             image = _rendered(document, index)
             lines = _recognised(image, index, command, min(left, _PAGE_SECONDS)) if image else []
+            if lines is None and left < _PAGE_SECONDS:
+                return Recognised(found, frozenset(pages[place:]))
             if lines:
                 found[index] = lines
     finally:
         document.close()
-    return found
+    return Recognised(found, frozenset())
 
 
 def _rendered(document: pdfium.PdfDocument, index: int) -> bytes | None:
@@ -99,7 +112,8 @@ def _has_huge_picture(page: pdfium.PdfPage) -> bool:
     return any(width * height > _MOST_SOURCE_PIXELS for width, height in sizes)
 
 
-def _recognised(image: bytes, page: int, command: str, seconds: float) -> list[Line]:
+def _recognised(image: bytes, page: int, command: str, seconds: float) -> list[Line] | None:
+    """Return the lines on a picture; None if the time was up before."""
     # Orientation and script are detected (--psm 1), so that pages that lie on their side are read.
     arguments = [command, "-", "-", "--psm", "1", "--dpi", str(_DOTS_PER_INCH), "tsv"]
     if wrapper := shutil.which("env"):
@@ -110,7 +124,7 @@ def _recognised(image: bytes, page: int, command: str, seconds: float) -> list[L
             arguments, input=image, capture_output=True, check=False, timeout=seconds
         )
     except subprocess.TimeoutExpired:
-        return []
+        return None
     return _lines(done.stdout.decode("utf-8", errors="replace"), page)
 
 

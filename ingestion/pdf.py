@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import dropwhile, takewhile
 
@@ -42,6 +42,8 @@ _FEW_NUMBERED = 5
 """Numbered headings up to which type is asked, too: they may be those of a part or a quotation."""
 _NEEDS_OCR = "it needs OCR; install tesseract and ingest again, or fetch a copy with text"
 _NOTHING_FOUND = "it needs OCR, and tesseract found no text; fetch a better copy"
+_TIME_WAS_UP = "OCR was not tried on all of them, time was up; allow more seconds per file"
+_NOT_TRIED = "OCR was not tried, time was up; allow more seconds per file"
 _TITLE_SIZE = 1.15
 """A title's type, in sizes of the document's usual type."""
 _TITLE_PAGES = 3
@@ -121,6 +123,7 @@ def _no_text(rescued: Rescued) -> UnreadableFile:
     count = len(rescued.file.pages)
     pages = "1 page" if count == 1 else f"{count} pages"
     advice = _NOTHING_FOUND if rescued.tried else _NEEDS_OCR
+    advice = _TIME_WAS_UP if rescued.untried else advice
     if rescued.garbled:
         problem = f"its fonts do not tell which letters they show ({pages}): {advice}"
     elif rescued.file.pictures:
@@ -216,7 +219,6 @@ def _largest_size(page: Sequence[Line]) -> float:
 
 def _warnings(rescued: Rescued, without_text: Sequence[int], characters: int) -> tuple[str, ...]:
     file = rescued.file
-    advice = "OCR found nothing" if rescued.tried else "they need OCR"
     by_ocr = [i + 1 for i, engine in sorted(file.engines.items()) if engine.startswith("tesseract")]
     scans = [number for number in without_text if number - 1 in file.pictures]
     damaged = [index + 1 for index in file.damaged]
@@ -225,10 +227,8 @@ def _warnings(rescued: Rescued, without_text: Sequence[int], characters: int) ->
     warnings: list[str] = []
     if by_ocr:
         warnings.append(f"the text of pages {_ranges(by_ocr)} was recognised from pictures")
-    if scans:
-        warnings.append(f"pictures without text on pages {_ranges(scans)}: {advice}")
-    if unreadable:
-        warnings.append(f"fonts without letters on pages {_ranges(unreadable)}: {advice}")
+    warnings += _ocr_warnings("pictures without text", scans, rescued)
+    warnings += _ocr_warnings("fonts without letters", unreadable, rescued)
     if broken:
         warnings.append(f"characters are missing on pages {_ranges(broken)}: no engine knows them")
     if damaged:
@@ -236,6 +236,17 @@ def _warnings(rescued: Rescued, without_text: Sequence[int], characters: int) ->
     if characters < _SPARSE * len(file.pages):
         warnings.append(f"only {characters} characters in all: look at the file")
     return tuple(warnings)
+
+
+def _ocr_warnings(what: str, pages: Sequence[int], rescued: Rescued) -> Iterator[str]:
+    """Say what became of pages, 1-indexed, whose text only OCR could give."""
+    tried = [number for number in pages if number - 1 not in rescued.untried]
+    untried = [number for number in pages if number - 1 in rescued.untried]
+    if tried:
+        outcome = "OCR found nothing" if rescued.tried else "they need OCR"
+        yield f"{what} on pages {_ranges(tried)}: {outcome}"
+    if untried:
+        yield f"{what} on pages {_ranges(untried)}: {_NOT_TRIED}"
 
 
 def _engines(file: PdfFile) -> tuple[str, tuple[str, ...]]:

@@ -32,6 +32,8 @@ class Rescued:
     """Indexes of pages whose characters still stand for others than they are."""
     tried: bool
     """Whether OCR was tried on what is missing."""
+    untried: frozenset[int] = frozenset()
+    """Indexes of pages for which OCR had no time left."""
 
 
 def rescue(file: PdfFile, data: bytes, seconds: float) -> Rescued:
@@ -56,11 +58,11 @@ def rescue(file: PdfFile, data: bytes, seconds: float) -> Rescued:
     engine = tesseract_version(command)
     kept = {
         i: (lines, engine)
-        for i, lines in found.items()
+        for i, lines in found.lines.items()
         if i in garbled or _letters(lines) >= _letters(file.pages[i]) * _wanted(file, i)
     }
     file = _with_pages(file, kept)
-    return Rescued(file, frozenset(garbled - kept.keys()), tried=True)
+    return Rescued(file, frozenset(garbled - kept.keys()), tried=True, untried=found.untried)
 
 
 def _wanted(file: PdfFile, index: int) -> float:

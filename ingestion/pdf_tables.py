@@ -1,8 +1,8 @@
 """Finds the rows of tables among the lines of PDF pages, by gaps that stand below one another.
 
-Three rows or more make a table; what looks like its header is a first row without figures above
-rows that have some, or a bold one above others. A table that goes on at the top of the next page
-is one table.
+Three rows or more make a table. What looks like its header are the first rows without figures
+above rows that have some, or bold ones above others, with the lines of cells that are wrapped. A
+table that goes on at the top of the next page is one table.
 """
 
 import re
@@ -21,6 +21,9 @@ _LONGEST_BETWEEN = 2
 """Lines without columns between two rows: the rest of a cell that is wrapped."""
 _CLOSE = 2.2
 """From one row to the next, in heights of the type."""
+_MOST_HEADER_ROWS = 3
+_FIGURES_BELOW = 0.9
+"""Share of the other rows that must have figures for a header of more than one row."""
 _EDGE_LINES = 3
 """Lines that may stand between a table and the page's edge where it goes on over the page."""
 _MARK = re.compile(
@@ -60,8 +63,8 @@ def mark_tables(pages: Sequence[Sequence[Line]]) -> dict[int, int]:
             goes_on = before is not None and before[1] and rows[0].index < _EDGE_LINES
             if not (goes_on and before and _is_aligned(before[0], rows[0])):
                 number += 1
-                if _has_header(rows):
-                    headers[number] = 1
+                if header := _header_rows(rows):
+                    headers[number] = rows[header].index - rows[0].index
             for line in page[rows[0].index : rows[-1].index + 1]:
                 line.table = number
             for row in rows:
@@ -175,9 +178,27 @@ def _are_aligned(cell: Cell, other: Cell) -> bool:
     )
 
 
-def _has_header(rows: Sequence[_Row]) -> bool:
-    first, *others = rows
-    if first.line.starts_bold and first.line.ends_bold:
-        return not any(row.line.starts_bold and row.line.ends_bold for row in others[:2])
-    figures = sum(_DIGIT.search(row.line.text) is not None for row in others)
-    return not _DIGIT.search(first.line.text) and figures >= len(others) / 2
+def _header_rows(rows: Sequence[_Row]) -> int:
+    """Return how many of the first rows name the columns; fewer than there are."""
+    most = min(_MOST_HEADER_ROWS, len(rows) - 1)
+    bold = _leading([_is_bold(row) for row in rows])
+    if bold:
+        return bold if bold <= most else 0
+    with_figures = [_DIGIT.search(row.line.text) is not None for row in rows]
+    plain = _leading([not has for has in with_figures])
+    if 1 < plain <= most and _share(with_figures[plain:]) >= _FIGURES_BELOW:
+        return plain
+    return int(plain > 0 and _share(with_figures[1:]) >= 0.5)
+
+
+def _is_bold(row: _Row) -> bool:
+    return row.line.starts_bold and row.line.ends_bold
+
+
+def _leading(marks: Sequence[bool]) -> int:
+    """Return how many at the beginning are true."""
+    return next((i for i, mark in enumerate(marks) if not mark), len(marks))
+
+
+def _share(marks: Sequence[bool]) -> float:
+    return sum(marks) / len(marks)

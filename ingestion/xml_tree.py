@@ -9,6 +9,8 @@ from graph.errors import UnreadableFile
 
 etree = cast("Any", _etree)
 PARSER = f"lxml {etree.__version__}"
+_LIMIT = "XML_PARSE_HUGE"
+"""Stands in libxml2's messages about its limits."""
 
 
 class Element(Protocol):
@@ -62,16 +64,22 @@ def parse_xml(data: bytes) -> Element:
     )
     try:
         root = etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise UnreadableFile(
-            "broken", f"no well-formed XML ({str(error)[:150]}); fetch the file again"
-        ) from error
+    except etree.XMLSyntaxError as error:
+        raise UnreadableFile("broken", _syntax_problem(error)) from error
     declared = root.getroottree().docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
         raise UnreadableFile(
             "unsupported", "the XML declares entities, which are not read; save it without them"
         )
     return cast("Element", root)
+
+
+def _syntax_problem(error: Any) -> str:
+    """Say where the XML is wrong; the parser's own words are for programmers."""
+    line, _ = error.position
+    if _LIMIT in str(error):
+        return f"the XML is nested too deeply or has too long a value in line {line}; split it"
+    return f"no well-formed XML: line {line} is damaged or cut off; fetch the file again or mend it"
 
 
 def name(element: Element) -> str:

@@ -18,8 +18,9 @@ from app.cli import app
 from graph.errors import UnreadableFile, UsageError
 from ingestion.crawl import CrawlOptions, CrawlRun, crawl
 from ingestion.crawl_fetch import FetchLimits, is_public
-from ingestion.crawl_folder import Page, file_name, load_manifest
+from ingestion.crawl_folder import Page, file_name, kept_bytes, load_manifest
 from ingestion.crawl_site import find_links, normalised
+from ingestion.media import DOCX, HTML, PDF, TEXT, XML
 from ingestion.walk import SourceFile, find_files
 
 Route = Callable[[BaseHTTPRequestHandler], None]
@@ -477,6 +478,23 @@ def test_addresses_are_compared_in_one_form() -> None:
     assert normalised("/x", "https://e.test:8443/y") == "https://e.test:8443/x"
     assert normalised("http://e.test:99999/") is None
     assert file_name("http://e.test/a/b.html", "text/html") == "a/b.html"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(PDF, "a.pdf"), (DOCX, "a.docx"), (XML, "a.xml"), (HTML, "a.html"), (TEXT, "a.txt")],
+)
+def test_a_file_is_named_by_its_kind_and_ingest_reads_it_as_that(kind: str, name: str) -> None:
+    assert file_name("http://e.test/a", kind).rpartition("-")[0] == "a"
+    assert file_name("http://e.test/a", kind).endswith(name[1:])
+    assert file_name(f"http://e.test/{name}", kind) == name
+
+
+@pytest.mark.parametrize("kind", [PDF, DOCX, XML])
+def test_a_kind_that_tells_its_own_encoding_is_kept_byte_for_byte(kind: str) -> None:
+    body = '<?xml version="1.0" encoding="iso-8859-1"?><a>é</a>'.encode("latin-1")
+
+    assert kept_bytes(body, kind, "application/xml; charset=iso-8859-1") == body
 
 
 def test_the_command_prints_json_and_sets_exit_codes(site: Site, folder: Path) -> None:

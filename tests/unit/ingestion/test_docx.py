@@ -2,6 +2,7 @@ import pytest
 
 from graph.errors import UnreadableFile
 from ingestion.docx import parse_docx
+from ingestion.metadata import find_metadata
 from ingestion.parse import parse
 from tests.unit.ingestion.docx_writer import STRICT, W, paragraph, table, write_docx
 
@@ -128,6 +129,22 @@ def test_without_styles_numbered_or_bold_paragraphs_are_headings() -> None:
         ("Purpose", "fonts"),
         ("Duties", "fonts"),
     ]
+
+
+def test_a_first_heading_that_nothing_marks_as_one_is_not_the_title() -> None:
+    texts = ("CHAPTER 1 PURPOSE", "1.1 General", "Text.", "1.2 Scope", "More text.")
+    body = "".join(map(paragraph, texts))
+    core = (
+        '<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>{}</dc:title></cp:coreProperties>'
+    )
+    parts = {"word/styles.xml": "", "docProps/core.xml": core.format("")}
+    nameless = parse_docx(write_docx(body, others=parts))
+    parts["docProps/core.xml"] = core.format("Handbook of roads")
+    named = parse_docx(write_docx(body, others=parts))
+
+    assert [h.title for h in nameless.headings] == ["PURPOSE"]
+    assert find_metadata(nameless, "road handbook.docx", 2030).title == "road handbook"
+    assert find_metadata(named, "road handbook.docx", 2030).title == "Handbook of roads"
 
 
 def test_an_archive_that_unfolds_without_end_is_refused() -> None:

@@ -73,6 +73,32 @@ def test_the_same_bytes_under_two_names_are_one_document_with_both_names(
     assert copy.chunks == 1
 
 
+def test_a_text_that_is_also_named_as_a_pdf_is_read_as_the_text_that_it_is(
+    folder: Path, store: MemoryStore
+) -> None:
+    shutil.copy(folder / "policy.txt", folder / "a.pdf")
+
+    found = run(folder, store=store)
+
+    assert outcome(found, "policy.txt").status == "read"
+    assert outcome(found, "a.pdf").status == "same"
+    assert names(store)[0] == ["policy.txt", "policy (2).txt", "a.pdf"]
+
+
+def test_a_damaged_file_under_two_names_is_refused_under_both_with_the_same_reason(
+    folder: Path, store: MemoryStore
+) -> None:
+    for name in ("a.pdf", "a.docx"):
+        (folder / name).write_bytes(b"PK\x03\x04cut off")
+
+    found = run(folder, store=store)
+
+    first, second = outcome(found, "a.docx"), outcome(found, "a.pdf")
+    assert (first.status, second.status) == ("refused", "refused")
+    assert first.reason == "a damaged zip archive or document; fetch the file again"
+    assert second.reason.endswith(f"/a.docx: {first.reason}")
+
+
 def test_a_copy_that_is_known_is_unchanged(folder: Path, store: MemoryStore) -> None:
     run(folder, store=store)
     writes = store.writes

@@ -54,3 +54,8 @@ def test_what_cannot_be_read_has_a_status_of_its_own(data: bytes, name: str, sta
         media_type(data, name)
 
     assert raised.value.status == status
+
+
+def test_an_archive_that_is_named_as_a_pdf_is_said_to_be_none() -> None:
+    with pytest.raises(UnreadableFile, match=r"named \.pdf, but .* damaged zip archive"):
+        media_type(b"PK\x03\x04cut off", "a.pdf")

@@ -85,6 +85,45 @@ def test_rows_stay_rows_and_know_the_names_of_their_columns() -> None:
     assert cut(parsed, table) == ("Item | Quantity", [f"{item} | {n}" for item, n in ITEMS])
 
 
+def grid(rows: list[tuple[str, ...]], places: tuple[int, ...], bold_rows: int = 0) -> list[Put]:
+    return [
+        Put(cell, x, 690 - 14 * i, 11, bold=i < bold_rows)
+        for i, row in enumerate(rows)
+        for cell, x in zip(row, places, strict=True)
+        if cell
+    ]
+
+
+@pytest.mark.parametrize("bold", [False, True], ids=["plain", "bold"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        [("Kind of", "Number of", "Amount"), ("item", "permits", "in dollars")],
+        [("", "Permits", "Amount"), ("Item", "issued", "paid"), ("", "in full", "in dollars")],
+        [("Item", "Number", "Amount"), ("", "of permits", "")],
+    ],
+    ids=["two rows", "three rows", "a wrapped cell"],
+)
+def test_all_lines_of_a_header_name_the_columns(names: list[tuple[str, ...]], bold: bool) -> None:
+    body = [(item, n, f"{n}.50") for item, n in ITEMS]
+    places = (72, 250, 420)
+    parsed = read(grid([*names, *body], places, len(names) if bold else 0))
+
+    (table,) = parsed.tables
+    header, rows = cut(parsed, table)
+    assert header == "\n".join(" | ".join(filter(None, row)) for row in names)
+    assert rows == [" | ".join(row) for row in body]
+
+
+def test_a_first_row_without_figures_is_no_header_where_others_have_none() -> None:
+    free = ("Gabions", "none", "no fee")
+    body = [free, *((item, n, f"{n}.50") for item, n in ITEMS), free]
+    parsed = read(grid([("Item", "Permits", "Amount"), *body], (72, 250, 420)))
+
+    (table,) = parsed.tables
+    assert cut(parsed, table) == ("Item | Permits | Amount", [" | ".join(row) for row in body])
+
+
 def test_a_table_that_goes_on_over_the_page_is_one_table() -> None:
     # Four rows on the first page, four on the second.
     parsed = read([*flowing(["Quantities:"], top=720), *fees(690)], fees(700, header=False))

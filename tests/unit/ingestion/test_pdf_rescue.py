@@ -1,13 +1,17 @@
 import shutil
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pypdfium2 as pdfium
 import pytest
 
 from graph.errors import UnreadableFile
+from ingestion import ocr, pdf_rescue
 from ingestion.garbled import is_broken
+from ingestion.ocr import Recognised, recognise
 from ingestion.pdf import parse_pdf
 from ingestion.pdf_fallback import read_whole, reread
+from ingestion.pdf_page import Line
 from tests.unit.ingestion.pdf_writer import Page, Put, flowing, write_pdf
 
 TEXT = ["The agency publishes this manual", "for everybody who builds roads."]
@@ -109,6 +113,42 @@ def test_ocr_stops_when_its_time_is_over() -> None:
         parse_pdf(data, seconds=1.0)
 
     assert raised.value.status == "needs_ocr"
+    assert "time was up" in str(raised.value)
+
+
+def test_pages_for_which_ocr_had_no_time_are_not_said_to_be_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def first_only(data: bytes, pages: Sequence[int], command: str, seconds: float) -> Recognised:
+        assert pages == [1, 2, 3, 4]
+        return Recognised({}, frozenset(pages[1:]))
+
+    monkeypatch.setattr(pdf_rescue, "recognise", first_only)
+    monkeypatch.setattr(pdf_rescue, "tesseract", lambda: "tesseract")
+    monkeypatch.setattr(pdf_rescue, "tesseract_version", lambda command: "tesseract 5")
+    parsed = parse_pdf(write_pdf([Page(flowing([*TEXT, *TEXT])), *[Page(picture=True)] * 4]))
+
+    assert parsed.pages_without_text == (2, 3, 4, 5)
+    assert "pictures without text on pages 2: OCR found nothing" in parsed.warnings
+    (untried,) = [warning for warning in parsed.warnings if "time was up" in warning]
+    assert untried.startswith("pictures without text on pages 3-5: OCR was not tried")
+
+
+@pytest.mark.parametrize("page_seconds", [0.0, 30.0], ids=["between pages", "in a page"])
+def test_ocr_names_the_pages_that_it_had_no_time_for(
+    monkeypatch: pytest.MonkeyPatch, page_seconds: float
+) -> None:
+    clock = iter([0.0, 0.0, 20.0, 70.0, 70.0])
+
+    def recognised(image: bytes, page: int, command: str, seconds: float) -> list[Line] | None:
+        return None if page == 1 and page_seconds else []
+
+    monkeypatch.setattr(ocr.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(ocr, "_recognised", recognised)
+    found = recognise(write_pdf([Page(flowing(TEXT))] * 4), [0, 1, 2, 3], "tesseract", 60.0)
+
+    # Page 0 is tried at once, page 1 with 40 seconds left, page 2 when the time is over.
+    assert found.untried == (frozenset({1, 2, 3}) if page_seconds else frozenset({2, 3}))
 
 
 def test_without_tesseract_a_scan_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,3 +145,21 @@ def test_xml_that_lies_about_its_encoding_is_read_with_a_warning() -> None:
 
     assert "propriétaire" in parsed.text
     assert "declared as utf-8" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("xml", "problem"),
+    [
+        ("<a>\n<b>Text.\n</a>", "line 3 is damaged or cut off; fetch the file again or mend it"),
+        ("<a>\n<b>Te", "line 2 is damaged or cut off"),
+        ("<a>" * 300, "nested too deeply"),
+    ],
+)
+def test_xml_that_is_not_well_formed_says_where_and_what_to_do_once(xml: str, problem: str) -> None:
+    with pytest.raises(UnreadableFile) as raised:
+        parse_regulation(xml.encode())
+
+    assert problem in str(raised.value)
+    assert str(raised.value).count("line ") == 1
+    assert "XML_" not in str(raised.value)
+    assert "<string>" not in str(raised.value)

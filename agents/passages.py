@@ -66,7 +66,7 @@ def fit(
     if hits and room < _SHORTEST_PASSAGE:
         raise UsageError(
             f"The question is too long for the chat model, which reads {limits.context_tokens} "
-            "tokens with its answer: shorten it, or raise the context in the settings."
+            "tokens with its answer: shorten it, or raise MILEPOST_MODEL_CONTEXT."
         )
     blocks: list[str] = []
     for n, hit in zip(numbers or range(1, len(hits) + 1), hits, strict=True):

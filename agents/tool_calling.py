@@ -41,7 +41,10 @@ def begin(state: State, runtime: Run) -> Update:
         "ranking": RANKING.dump_python(nothing, mode="json"),
         "messages": [],
         "budget": BUDGET.dump_python(Budget(), mode="json"),
-        "timings_ms": timed(state, "begin", started),
+        "timings_ms": {
+            **dict.fromkeys(state.get("timings_ms", {}), 0.0),  # of an earlier turn of a thread
+            "begin": round((perf_counter() - started) * 1000, 3),
+        },
     }
 
 
@@ -119,8 +122,8 @@ def check_room(context: Context, messages: Sequence[BaseMessage], tools: str) ->
     if room_left(context, messages, tools) < 2 * LEAST_ROOM:
         raise UsageError(
             f"The chat model reads {context.limits.context_tokens} tokens with its answer, and "
-            "question and tools leave no room for passages: shorten the question, name fewer "
-            "scopes with --scope, or use --machine soft_scoped."
+            "question and tools leave no room for passages: raise MILEPOST_MODEL_CONTEXT where "
+            "the model reads more, shorten the question, or use --machine soft_scoped."
         )
 
 

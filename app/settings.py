@@ -69,9 +69,14 @@ class Settings(BaseSettings):
     """The state machine that answers where none is named: see `milepost ask --help`."""
     model: str = "extractive"
     """A chat model as `provider:name` (LangChain's init_chat_model); "extractive" needs none."""
+    threads: SecretStr = SecretStr("sqlite")
+    """Where conversations are kept: "sqlite" (a file in the data folder), "neo4j", or the address
+    of a Postgres."""
     model_url: str | None = None
     """Address of an OpenAI-compatible server for the chat model."""
     model_api_key: SecretStr | None = None
+    model_context: int = Field(8_000, ge=2_000)
+    """Tokens that the chat model reads and writes together; machines with tools want more."""
 
 
 def load() -> Settings:

@@ -99,6 +99,7 @@ def open_context(choices: Choices, machine: str) -> Context:
         filter=where,
         k=choices.k,
         store=app.store,
+        limits=app.limits,
     )
 
 

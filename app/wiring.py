@@ -1,6 +1,6 @@
 """The one place that names concrete classes, opens what must be opened, and closes it."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ from router.understand import understand
 
 if TYPE_CHECKING:
     from agents.answer import Answered
+    from agents.context import Limits
+    from graph.server.options import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,13 @@ class App:
     systems: Mapping[str, System]
     migrated: tuple[str, ...] = ()
     """Migrations applied while opening."""
+
+    @property
+    def limits(self) -> "Limits":
+        """What an answer may cost, with the context of the chat model that is set."""
+        from agents.context import Limits
+
+        return Limits(context_tokens=self.settings.model_context)
 
     def system(self, name: str | None) -> System:
         """Return a retrieval system by name; None means the one that is set.
@@ -98,10 +107,31 @@ class App:
             filter=query.filter,
             k=k,
             store=self.store,
+            limits=self.limits,
         )
         answered = ask(machines.build(machine), query.text, context)
         self._check_found(answered.ranking)
         return answered
+
+    def stand_alone(self, question: str, earlier: Sequence[str], model: str | None = None) -> str:
+        """Rewrite a follow-up question so that it can be searched without those before it.
+
+        Args:
+            question: As typed.
+            earlier: Questions before it, as they stood alone, oldest first.
+            model: As for `ask`.
+
+        Raises:
+            ConfigurationError: The chat model cannot be loaded.
+        """
+        if not earlier:
+            return question
+        from agents.chat import ROUTING_TEMPERATURE
+        from agents.follow_up import rewrite
+
+        name = model or self.settings.model
+        chat = chat_model(name, self.settings, temperature=ROUTING_TEMPERATURE)
+        return rewrite(question, earlier, chat, self.limits)
 
     def currently(self, query: Query) -> Query:
         """Restrict a query to current editions, unless it or its question names others."""
@@ -157,6 +187,20 @@ def server_options(settings: Settings) -> ServerOptions:
     )
 
 
+def locate_server(settings: Settings) -> "Connection":
+    """Return how the Neo4j that the settings name is reached.
+
+    Raises:
+        StoreUnavailable: None runs.
+    """
+    from graph.server import locate
+
+    connection = locate.find(server_options(settings))
+    if connection is None:
+        raise StoreUnavailable("No Neo4j is running. Start it with `milepost db start`.")
+    return connection
+
+
 @contextmanager
 def open_store(settings: Settings, *, retry_seconds: float = 30) -> Generator[GraphStore]:
     """Open the graph that the settings name, and close it at the end.
@@ -169,11 +213,7 @@ def open_store(settings: Settings, *, retry_seconds: float = 30) -> Generator[Gr
         StoreUnavailable: No Neo4j answers; the message says how to start one.
         SchemaMismatch: The server is too old.
     """
-    from graph.server import locate
-
-    connection = locate.find(server_options(settings))
-    if connection is None:
-        raise StoreUnavailable("No Neo4j is running. Start it with `milepost db start`.")
+    connection = locate_server(settings)
     auth = (connection.username, connection.password)
     with GraphStore(
         connection.uri, auth, database=settings.neo4j_database, retry_seconds=retry_seconds

@@ -10,16 +10,20 @@ from agents import machines
 from agents.answer import Answered
 from agents.context import Context
 from agents.state import ANSWER, RANKING, Draft
+from agents.threads import Turn, new_id, questions, turn_of
 from app.http.backend import Backend
 from app.http.errors import ClientGone, Refusal
 from app.http.guard import Caller
 from app.http.shapes import AskRequest, Narrowing, SearchRequest
-from graph.errors import ModelError
+from graph.errors import ModelError, UsageError
 from graph.model import Filter, Query, Ranking
 from router.retrieve import System
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
+
+NEW_THREAD = "new"
+"""In place of a thread's id: begin one."""
 
 DEFAULT_MODEL = "milepost"
 """A further name for the system that is set, for OpenAI's clients."""
@@ -32,8 +36,19 @@ class Token:
     text: str
 
 
-Step = Ranking | Token | Answered
-"""What an answer is made in: all that was found so far, each time that more is; pieces of the
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question, in its conversation."""
+
+    thread: str | None
+    asked: str
+    """As typed."""
+    question: str
+    """Standing alone."""
+
+
+Step = Asked | Ranking | Token | Answered
+"""What an answer is made in: the question, where it is part of a conversation; all that was found so far, each time that more is; pieces of the
 draft; once the checked answer."""
 
 
@@ -54,7 +69,13 @@ def search(backend: Backend, request: SearchRequest, caller: Caller) -> Ranking:
     return ranking
 
 
-def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> Generator[Step]:
+def ask(
+    backend: Backend,
+    request: AskRequest,
+    caller: Caller,
+    stop: Event,
+    earlier: Sequence[str] = (),
+) -> Generator[Step]:
     """Answer a question, step by step.
 
     Args:
@@ -62,6 +83,7 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
         request: The question.
         caller: Whose rights count.
         stop: Set when nobody waits for the answer any more.
+        earlier: Questions before this one, oldest first, where the request names no thread.
 
     Raises:
         ClientGone: `stop` was set.
@@ -73,7 +95,10 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
     system = find_system(backend, request.system)
     machine = find_machine(backend, request.machine)
     _check_scopes(backend, where)
-    query = Query(request.query, where)
+    asked = _asked(backend, request, caller, where, earlier)
+    if asked.thread is not None or asked.question != request.query:
+        yield asked
+    query = Query(asked.question, where)
     if not request.all_editions:
         query = backend.app.currently(query)
     context = Context(
@@ -83,11 +108,14 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
         filter=query.filter,
         k=request.k,
         store=backend.app.store,
+        limits=backend.app.limits,
     )
     try:
-        with closing(_run(machine, request.query, context, stop)) as steps:
+        with closing(_run(machine, asked.question, context, stop)) as steps:
             for step in steps:
                 _count(backend, step)
+                if isinstance(step, Answered) and asked.thread is not None:
+                    backend.threads.add(caller.name, asked.thread, turn_of(request.query, step))
                 yield step
                 if stop.is_set():
                     raise ClientGone
@@ -95,6 +123,38 @@ def ask(backend: Backend, request: AskRequest, caller: Caller, stop: Event) -> G
         if stop.is_set():
             raise ClientGone from error
         raise
+
+
+def _asked(
+    backend: Backend,
+    request: AskRequest,
+    caller: Caller,
+    where: Filter,
+    earlier: Sequence[str],
+) -> Asked:
+    """Return the question so that it stands alone, and the thread that it belongs to.
+
+    Raises:
+        Refusal: The caller has no such thread.
+    """
+    thread = request.thread
+    if thread == NEW_THREAD:
+        return Asked(new_id(), request.query, request.query)
+    if thread is not None:
+        earlier = questions(find_turns(backend, caller, thread, where), where)
+    return Asked(thread, request.query, backend.app.stand_alone(request.query, earlier))
+
+
+def find_turns(backend: Backend, caller: Caller, thread: str, where: Filter) -> list[Turn]:
+    """Return the turns of a thread that the caller may see.
+
+    Raises:
+        Refusal: The caller has no such thread.
+    """
+    try:
+        return backend.threads.turns(caller.name, thread, where)
+    except UsageError as error:
+        raise Refusal(404, "unknown_thread", str(error)) from error
 
 
 def _count(backend: Backend, step: Step) -> None:
@@ -106,11 +166,14 @@ def _count(backend: Backend, step: Step) -> None:
         backend.metrics.stages(step.ranking.timings_ms)
 
 
-def last(steps: Iterator[Step]) -> Answered:
-    """Return the checked answer, which is the last step."""
+def last(steps: Iterator[Step]) -> tuple[Answered, Asked | None]:
+    """Return the checked answer, which is the last step, and the question in its conversation."""
+    asked = None
     for step in steps:
+        if isinstance(step, Asked):
+            asked = step
         if isinstance(step, Answered):
-            return step
+            return step, asked
     raise AssertionError("a run ended without an answer")
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -374,8 +375,13 @@ def test_a_machine_can_be_asked_again_in_the_same_thread(machine: Any) -> None:
     built.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "1"}}
     given = context(chat, filter=CURRENT)
-    built.invoke({"question": "How often?"}, thread, context=given)
+    first = built.invoke({"question": "How often?"}, thread, context=given)
+    began = perf_counter()
     result = built.invoke({"question": QUESTION}, thread, context=given)
+    took = (perf_counter() - began) * 1000
+
+    assert first["answer"]["text"] == "Twice a week [Source 1]."
+    assert sum(result["timings_ms"].values()) <= took  # of this turn alone
 
     assert result["answer"]["text"] == ANSWER
     assert result["answer"]["usage"]["llm_calls"] == 2

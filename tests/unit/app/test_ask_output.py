@@ -70,6 +70,12 @@ def test_people_see_what_the_checks_found(capsys: pytest.CaptureFixture[str]) ->
     assert "passages that did not fit into the model's context: 5" in out
 
 
+def test_people_see_which_limit_ended_the_search(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(replace(ANSWER, stopped="5 rounds"), capsys)
+
+    assert "Check: the search ended at its limit of 5 rounds" in out
+
+
 def test_nothing_is_said_of_checks_that_found_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Check" not in shown(ANSWER, capsys)
 

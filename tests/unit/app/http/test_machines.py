@@ -169,3 +169,14 @@ def test_a_lost_graph_ends_every_machine_with_503(app: App, name: str) -> None:
         reply = client.post("/ask", json={"query": QUESTION, "machine": name})
 
     assert reply.status_code == 503
+
+
+def test_the_context_of_the_chat_model_is_a_setting(app: App) -> None:
+    app.settings.model_context = 2_000
+    with serving(app) as client:
+        chat = answering(client, SEARCH, ANSWER)
+        reply = client.post("/ask", json={"query": QUESTION, "machine": "masdr"})
+
+    assert reply.status_code == 422
+    assert "raise MILEPOST_MODEL_CONTEXT" in reply.json()["error"]["message"]
+    assert not chat.asked

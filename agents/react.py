@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
 _OBSERVATION = re.compile(r"^[ \t*]*Observation[ \t*\d]*:", re.M | re.I)
-_ACTION = re.compile(r"^[ \t*]*Action[ \t*\d]*:[ \t*`]*(\S.*?)[ \t*`]*$", re.M | re.I)
+_ACTION = re.compile(r"^[ \t*]*Action[ \t*\d]*:[ \t*`]*(\S.*)$", re.M | re.I)
 _INPUT = re.compile(r"^[ \t*]*Action[ \t]+Input[ \t*\d]*:[ \t*]*(.*)", re.M | re.I | re.S)
 _FINAL = re.compile(r"^[ \t*]*Final[ \t]+Answer[ \t*]*:[ \t*]*(.*)", re.M | re.I | re.S)
 _THOUGHT = re.compile(r"^[ \t*]*Thought[ \t*\d]*:", re.M | re.I)
@@ -83,10 +83,11 @@ def read_step(text: str) -> Step:
         given = _INPUT.search(text, action.end())
         end = final.start() if final else len(text)
         text, value = text[:end].strip(), given.group(1)[: end - given.start(1)] if given else ""
-        call = _CALL.match(action.group(1))
+        name = action.group(1).strip(" \t*`")
+        call = _CALL.match(name)
         if call and not given:
             return Step(text, call.group(1), call.group(2).strip())
-        return Step(text, action.group(1), _FENCE.sub("", value.strip()))
+        return Step(text, name, _FENCE.sub("", value.strip()))
     if final:
         return Step(text, answer=final.group(1).strip())
     return Step(text, answer=None if _THOUGHT.search(text) else text)

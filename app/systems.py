@@ -4,10 +4,12 @@
 the paper has them, and rerankers over the candidates of `hybrid`.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
 
 from app.settings import Settings
 from graph.errors import ConfigurationError
@@ -16,6 +18,7 @@ from router import guided, retrieve, systems
 from router.bm25 import Bm25
 from router.comparison import InMemory, PairScorer, TextIndex, reranked
 from router.facts import Facts
+from router.rerank import SUFFIX, NotingStore, Scorer, load_scorer, reranked_by
 from router.retrieve import Routed, System
 from router.route import UNSURE, Complete, by_model, by_patterns, first_sure, vote
 
@@ -25,13 +28,71 @@ if TYPE_CHECKING:
     from router.sparse import SparseModel
 
 
-def build_systems(settings: Settings, store: Store, embedder: Embedder) -> dict[str, System]:
-    """Return the systems by name, the default first."""
+SCORER_SECONDS = 60.0
+"""After so long, a scorer or topics that were made meanwhile are used."""
+
+
+class Systems(Mapping[str, System]):
+    """The systems by name, the default first.
+
+    Each has a second name with "+topics" behind it, which the trained scorer stands behind; those
+    are not listed.
+    """
+
+    def __init__(self, plain: Mapping[str, System], reranked: Mapping[str, System]) -> None:
+        self._plain = plain
+        self._reranked = reranked
+
+    def __getitem__(self, name: str) -> System:
+        return (self._reranked if name.endswith(SUFFIX) else self._plain)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._plain)
+
+    def __len__(self) -> int:
+        return len(self._plain)
+
+
+def build_systems(settings: Settings, store: Store, embedder: Embedder) -> Systems:
+    """Return the systems, with nothing read or loaded yet."""
+    noting = NotingStore(store)
+    again = _build(settings, cast("Store", noting), embedder)  # passes on what it does not note
+    scorer_of = _Scorers(settings, store, embedder)
+    reranked = [reranked_by(one, noting, embedder, scorer_of) for one in again.values()]
+    plain = _build(settings, store, embedder)
+    return Systems(plain, {system.name: system for system in reranked})
+
+
+def scorer_file(settings: Settings, collection: str) -> Path:
+    """Return where the trained scorer of a collection is kept."""
+    return settings.data_dir / "scorers" / f"{quote(collection, safe='')}.safetensors"
+
+
+class _Scorers:
+    """Loads the scorer of a collection when it is first needed, and anew after a while."""
+
+    def __init__(self, settings: Settings, store: Store, embedder: Embedder) -> None:
+        self._settings, self._store, self._embedder = settings, store, embedder
+        self._known: dict[str, tuple[float, Scorer]] = {}
+
+    def __call__(self, collection: str) -> Scorer:
+        from ingestion.topic_models import load_topics
+
+        until, scorer = self._known.get(collection, (0.0, None))
+        if scorer is None or time.monotonic() > until:
+            mark = self._embedder.fingerprint
+            topics = load_topics(self._store, collection, mark)
+            scorer = load_scorer(scorer_file(self._settings, collection), mark, topics)
+            self._known[collection] = (time.monotonic() + SCORER_SECONDS, scorer)
+        return scorer
+
+
+def _build(settings: Settings, store: Store, embedder: Embedder) -> dict[str, System]:
     facts = Facts(store, embedder.fingerprint)
     embed = partial(retrieve.embed_only, embedder=embedder)
     understand = partial(guided.understood, embedder=embedder, holdings=facts.holdings)
     regex = partial(by_patterns, patterns=facts.patterns)
-    model = partial(by_model, complete=_completer(settings), holdings=facts.holdings)
+    model = partial(by_model, complete=completer(settings), holdings=facts.holdings)
 
     models = _Models(settings)
 
@@ -139,8 +200,8 @@ def _named(name: str | None, setting: str, system: str) -> str:
     return name
 
 
-def _completer(settings: Settings) -> Complete:
-    """Return what sends a routing prompt to the chat model that is set."""
+def completer(settings: Settings, *, answer_tokens: int = 64) -> Complete:
+    """Return what sends a prompt to the chat model that is set, loaded when it is first needed."""
 
     @cache
     def load() -> "BaseChatModel | None":
@@ -157,9 +218,10 @@ def _completer(settings: Settings) -> Complete:
         model = load()
         if model is None:
             raise ConfigurationError(
-                "This system lets a chat model choose the scope, and none is set. Set "
-                "MILEPOST_MODEL, such as openai:gpt-5-mini, or use another --system."
+                "This needs a chat model, and none is set. Set MILEPOST_MODEL, such as "
+                "openai:gpt-5-mini, or use another --system or --teacher."
             )
-        return chat.complete(model, [HumanMessage(prompt)], Limits(answer_tokens=64)).text
+        limits = Limits(answer_tokens=answer_tokens)
+        return chat.complete(model, [HumanMessage(prompt)], limits).text
 
     return complete

@@ -12,7 +12,8 @@
         ├── SchemaMismatch      server or schema version is not the one needed
         ├── EmbedderMismatch    the graph's vectors were made by another model
         ├── RouterMismatch      a trained router fits neither scopes nor embedder
-        └── TopicsMismatch      topics are missing, or were made by another model
+        ├── TopicsMismatch      topics are missing, or were made by another model
+        └── ScorerMismatch      a trained scorer fits neither embedder nor topics
 
 A driver's error is wrapped once, in `graph.store`. Nothing here is caught to return an empty
 result: a lost database must not read as "no evidence found".
@@ -88,3 +89,7 @@ class RouterMismatch(StoreError):
 
 class TopicsMismatch(StoreError):
     """Topics are missing in the graph, or were made by another topic model or embedder."""
+
+
+class ScorerMismatch(StoreError):
+    """A trained scorer was made for another embedder, or for other topics than the graph has."""

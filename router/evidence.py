@@ -182,7 +182,7 @@ def _company(
             best[own, sizes[own]] = base[place]
         sizes[own] += 1
         within[place] = sizes[own]
-    others: NDArray[Any] = np.where(within == 1, best[group, 1], best[group, 0])
+    others = best[group, np.where(within == 1, 1, 0)]
     sums = np.zeros((n, matches.texts.shape[1]), bool)
     np.logical_or.at(sums, group, matches.anywhere)
     coverage = sums @ idf_shares(sums)

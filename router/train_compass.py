@@ -6,7 +6,7 @@ On one thread and with one seed the weights are the same, bit for bit.
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,7 +21,7 @@ from router.compass import Compass, CompassConfig
 from router.compass_loss import distillation_loss, listwise_loss
 from router.train_blend import BlendNetwork
 from router.training_data import Progress, is_held_out
-from router.training_lists import Lists
+from router.training_lists import Lists, logit
 
 Places = NDArray[np.int64]
 Loss = Literal["listwise", "distillation"]
@@ -47,9 +47,27 @@ class TrainSettings:
     """Share of the documents whose questions decide when to stop."""
     alpha: float = 0.5
     temperature: float = 1.0
-    random_negatives: int = 10
+    negatives: int = 10
     """Chunks drawn for each question beside its candidates; for the compass network alone."""
     seed: int = 0
+
+    def check(self) -> None:
+        """Refuse what cannot be trained with.
+
+        Raises:
+            UsageError: A setting is out of range.
+        """
+        least = min(self.epochs, self.patience, self.batch, self.hidden, self.members)
+        shares = (self.dropout, self.held_out, self.alpha)
+        if least < 1 or self.negatives < 0 or not all(0 <= share < 1 for share in shares):
+            raise UsageError(
+                "epochs, patience, batch, hidden and members are at least 1, negatives at least 0; "
+                "dropout, held_out and alpha are in [0, 1)."
+            )
+        if not (self.rate > 0 and self.temperature > 0 and self.decay >= 0):
+            raise UsageError("rate and temperature are above 0, decay is at least 0.")
+        if self.loss not in ("listwise", "distillation"):
+            raise UsageError(f"There is no loss {self.loss!r}: it is listwise or distillation.")
 
 
 COMPASS_SETTINGS = TrainSettings(
@@ -125,6 +143,7 @@ def train_network(
     training, held_out = divided(lists.documents, settings)
     _begin(settings.seed)
     network = Compass(config, torch.from_numpy(centroids))
+    lists = with_random_negatives(lists, settings)
     scorer = NetworkScores(network, lists, bank_of(lists, training))
     trained = _train(network, scorer, lists, (training, held_out), settings, progress)
     return network, trained
@@ -135,6 +154,26 @@ def bank_of(lists: Lists, places: Places, most: int = 1000) -> Tensor:
     rows = np.unique(lists.rows[places][lists.present[places]])
     step = max(1, len(rows) // most)
     return torch.from_numpy(lists.theta[rows[::step]])
+
+
+def with_random_negatives(lists: Lists, settings: TrainSettings) -> Lists:
+    """Add chunks that were candidates of any question, drawn at random, behind each list.
+
+    One that is a candidate or relevant already is drawn with the chance of one in thousands, and
+    counts as a negative then.
+    """
+    shape = (len(lists.rows), settings.negatives)
+    drawn = np.random.default_rng(settings.seed).integers(len(lists.vectors), size=shape)
+    none = np.zeros(shape, np.float32)
+    return replace(
+        lists,
+        rows=np.concatenate([lists.rows, drawn], axis=1),
+        # Below every candidate, so that what was not found is not counted before training.
+        scores=np.concatenate([lists.scores, none - 10], axis=1),
+        grades=np.concatenate([lists.grades, none], axis=1),
+        teacher=np.concatenate([lists.teacher, none + logit(0)], axis=1),
+        present=np.concatenate([lists.present, np.ones(shape, bool)], axis=1),
+    )
 
 
 class NetworkScores:
@@ -169,7 +208,7 @@ def divided(documents: Sequence[str], settings: TrainSettings) -> tuple[Places, 
     if out.all() or not out.any():
         raise UsageError(
             f"The {len(documents)} questions are about {len(set(documents))} documents, too few to "
-            "hold some out. Give questions about more documents, or another --set seed=N."
+            "hold some out. Give questions about more documents, or another --seed."
         )
     return np.flatnonzero(~out), np.flatnonzero(out)
 
@@ -225,7 +264,7 @@ def _train(
             if not torch.isfinite(loss):
                 raise ModelError(
                     f"The loss is not finite in epoch {epoch + 1}: training went astray, nothing "
-                    f"was written. Lower the rate, such as --set rate={settings.rate / 10:g}."
+                    f"was written. Lower the rate, such as -o rate={settings.rate / 10:g}."
                 )
             optimizer.zero_grad()
             loss.backward()

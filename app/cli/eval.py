@@ -61,6 +61,7 @@ Intervals = Annotated[bool, typer.Option("--intervals", help="Show 95% bootstrap
 def run(
     set_name: SetName,
     systems: Systems = "",
+    rerank: options.Rerank = "none",
     split: Split = "dev",
     level: Level = "span",
     unit: Unit = "chunk",
@@ -93,7 +94,8 @@ def run(
     configured = settings.load()
     evaluation_set = load_set(set_name, sets, configured.cache_dir)
     with wiring.open_app(configured, migrate=True) as opened:
-        results = _run(opened, evaluation_set, systems, chosen)
+        named = [options.reranked(name, rerank) for name in names(systems) or COMPARED]
+        results = _run(opened, evaluation_set, named, chosen)
     path = out or default_file(configured.cache_dir, results)
     write_results(results, path)
     progress_console().print(f"Results: {path}", highlight=False, soft_wrap=True)
@@ -185,7 +187,7 @@ def default_file(cache_folder: Path, results: "Results") -> Path:
 
 
 def _run(
-    opened: "App", evaluation_set: "EvaluationSet", systems: str, chosen: "Options"
+    opened: "App", evaluation_set: "EvaluationSet", systems: list[str], chosen: "Options"
 ) -> "Results":
     from dataclasses import replace
 
@@ -193,7 +195,7 @@ def _run(
     from eval.load import collection_name
     from eval.relevance import Judge
 
-    chosen_systems = {name: opened.system(name) for name in names(systems) or COMPARED}
+    chosen_systems = {name: opened.system(name) for name in systems}
     experiment.select(evaluation_set, chosen)  # refuses a set without questions before the work
     collection = collection_name(evaluation_set)
     report = load_into_graph(opened, evaluation_set, collection)

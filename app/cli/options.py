@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -30,3 +30,14 @@ SystemName = Annotated[
     ),
 ]
 Hits = Annotated[int, typer.Option("-k", help="How many passages.", min=1, max=1000)]
+Rerank = Annotated[
+    Literal["none", "topics"],
+    typer.Option(help="topics orders anew by the scorer that milepost train made."),
+]
+
+
+def reranked(system: str, rerank: Literal["none", "topics"]) -> str:
+    """Return the name of a system with or without the scorer behind it."""
+    from router.rerank import SUFFIX
+
+    return system if rerank == "none" or system.endswith(SUFFIX) else system + SUFFIX

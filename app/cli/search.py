@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def search(
     question: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
     system: options.SystemName = None,
+    rerank: options.Rerank = "none",
     k: options.Hits = 10,
     scope: options.Scopes = None,
     series: options.Series = None,
@@ -57,7 +58,8 @@ def search(
         current_only=current,
     )
     with wiring.open_app(settings.load()) as app:
-        ranking = app.search(Query(question, where), system=system, k=k)
+        name = options.reranked(system or app.settings.system, rerank)
+        ranking = app.search(Query(question, where), system=name, k=k)
         around = _around(app.store, ranking, context, whole_section=whole_section)
     if json:
         print_json(ranking_as_dict(ranking, around))

@@ -22,6 +22,8 @@ _LONGEST_BETWEEN = 2
 _CLOSE = 2.2
 """From one row to the next, in heights of the type."""
 _MOST_HEADER_ROWS = 3
+_LONGEST_NAME = 50
+"""Characters of a line in a column's name."""
 _FIGURES_BELOW = 0.9
 """Share of the other rows that must have figures for a header of more than one row."""
 _EDGE_LINES = 3
@@ -185,7 +187,9 @@ def _header_rows(rows: Sequence[_Row]) -> int:
     if bold:
         return bold if bold <= most else 0
     with_figures = [_DIGIT.search(row.line.text) is not None for row in rows]
-    plain = _leading([not has for has in with_figures])
+    plain = _leading(
+        [not has and _is_short(row) for has, row in zip(with_figures, rows, strict=True)]
+    )
     if 1 < plain <= most and _share(with_figures[plain:]) >= _FIGURES_BELOW:
         return plain
     return int(plain > 0 and _share(with_figures[1:]) >= 0.5)
@@ -193,6 +197,11 @@ def _header_rows(rows: Sequence[_Row]) -> int:
 
 def _is_bold(row: _Row) -> bool:
     return row.line.starts_bold and row.line.ends_bold
+
+
+def _is_short(row: _Row) -> bool:
+    """Tell names of columns from the sentences of a glossary."""
+    return all(len(cell.text) <= _LONGEST_NAME for cell in row.cells)
 
 
 def _leading(marks: Sequence[bool]) -> int:

@@ -124,6 +124,15 @@ def test_a_first_row_without_figures_is_no_header_where_others_have_none() -> No
     assert cut(parsed, table) == ("Item | Permits | Amount", [" | ".join(row) for row in body])
 
 
+def test_sentences_of_a_glossary_are_no_names_of_columns() -> None:
+    body = [("Embankment", "Soil that is laid in layers, each of them at most a hand")]
+    body += [(f"Class {n}", f"Soil of which {n} percent pass the sieve {n}") for n in range(4)]
+    parsed = read(grid(body, (72, 250)))
+
+    (table,) = parsed.tables
+    assert table.header_end == table.start
+
+
 def test_a_table_that_goes_on_over_the_page_is_one_table() -> None:
     # Four rows on the first page, four on the second.
     parsed = read([*flowing(["Quantities:"], top=720), *fees(690)], fees(700, header=False))

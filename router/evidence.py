@@ -129,10 +129,9 @@ def _votes(scores: Floats, sharpness: float = SHARPNESS) -> Floats:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return each value's place, 1 for the highest; equal ones in the order given."""
-    ranks = np.empty(len(values), np.float32)
-    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
-    return ranks
+    """Return each value's place, 1 for the highest; equal ones share theirs."""
+    higher = len(values) - np.searchsorted(np.sort(values), values, side="right")
+    return (1 + higher).astype(np.float32)
 
 
 def _similarity(candidates: Sequence[Candidate], cosine: Floats, base: Floats) -> Columns:

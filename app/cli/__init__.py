@@ -11,6 +11,7 @@ import typer
 
 from app.cli import (
     ask,
+    chat,
     compare,
     crawl,
     db,
@@ -24,6 +25,7 @@ from app.cli import (
     search,
     serve,
     topics,
+    train,
 )
 from app.cli import eval as evaluation
 from graph.errors import MilepostError
@@ -40,8 +42,10 @@ app.command("ingest")(ingest.ingest)
 app.command("crawl")(crawl.crawl)
 app.command("search")(search.search)
 app.command("ask")(ask.ask)
+app.command("chat")(chat.chat)
 app.command("compare")(compare.compare)
 app.command("dilution")(dilution.dilution)
+app.command("train")(train.train)
 app.command("serve")(serve.serve)
 app.command("mcp")(mcp.mcp)
 app.add_typer(documents.app, name="documents")

@@ -26,6 +26,7 @@ def ask(
         ),
     ] = None,
     system: options.SystemName = None,
+    rerank: options.Rerank = "none",
     model: Annotated[
         str | None,
         typer.Option(
@@ -82,14 +83,16 @@ def ask(
     with wiring.open_app(settings.load()) as app:
         query = Query(question, where)
         asked = query if current or all_editions else app.currently(query)
-        answered = app.ask(asked, machine=machine, system=system, model=model, k=k)
+        name = options.reranked(system or app.settings.system, rerank)
+        answered = app.ask(asked, machine=machine, system=name, model=model, k=k)
     if json:
         print_json(answered_as_dict(answered))
     else:
-        _print(answered)
+        print_answered(answered)
 
 
-def _print(answered: "Answered") -> None:
+def print_answered(answered: "Answered") -> None:
+    """Print an answer with its sources, and what the checks found."""
     from app.cli.output import console
 
     out = console()

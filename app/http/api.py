@@ -16,6 +16,7 @@ from app.http import (
     routes_health,
     routes_openai,
     routes_sources,
+    routes_threads,
     routes_web,
 )
 from app.http.backend import Backend
@@ -50,6 +51,7 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
         backend.jobs.start()
         yield
         await to_thread.run_sync(backend.jobs.stop)
+        await to_thread.run_sync(backend.close)
         await to_thread.run_sync(backend.page_images.close)
 
     api = FastAPI(
@@ -69,6 +71,7 @@ def create_api(app: App, options: HttpOptions) -> FastAPI:
         routes_documents.router,
         routes_documents.upload_router(options),
         routes_openai.router,
+        routes_threads.router,
         routes_sources.router,
         routes_compare.router,
         routes_web.router,

@@ -48,8 +48,8 @@ class Asked:
 
 
 Step = Asked | Ranking | Token | Answered
-"""What an answer is made in: the question, where it is part of a conversation; all that was found so far, each time that more is; pieces of the
-draft; once the checked answer."""
+"""What an answer is made in: the question, where it is part of a conversation; all that was found
+so far, each time that more is; pieces of the draft; once the checked answer."""
 
 
 def search(backend: Backend, request: SearchRequest, caller: Caller) -> Ranking:

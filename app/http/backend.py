@@ -1,5 +1,6 @@
 """What the endpoints work with, and how they get it."""
 
+from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,6 +8,7 @@ from anyio import CapacityLimiter
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from agents.threads import Threads
 from app.http.errors import Refusal
 from app.http.graph_gate import GraphGate
 from app.http.guard import Caller
@@ -16,6 +18,7 @@ from app.http.metrics import Metrics
 from app.http.options import HttpOptions
 from app.http.page_images import PageImages
 from app.systems import chat_model
+from app.threads import open_threads
 from app.wiring import App
 
 if TYPE_CHECKING:
@@ -35,6 +38,20 @@ class Backend:
         self.workers = CapacityLimiter(options.workers)
         self.jobs = Jobs(app)
         self.page_images = PageImages()
+        self._stack = ExitStack()
+
+    @cached_property
+    def threads(self) -> Threads:
+        """The conversations that are kept.
+
+        Raises:
+            ConfigurationError: They cannot be opened.
+        """
+        return self._stack.enter_context(open_threads(self.app.settings))
+
+    def close(self) -> None:
+        """Close what was opened here."""
+        self._stack.close()
 
     @cached_property
     def chat(self) -> "BaseChatModel | None":

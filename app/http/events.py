@@ -1,5 +1,7 @@
 """The server-sent events of POST /ask, in the order in which they come.
 
+thread                  the conversation, and the question as it stands alone; only where there is
+                        one, or where the question was rewritten
 route, hits             all passages found so far, before anything is written; machines that search
                         several times tell it after each search
 token                   pieces of the draft, whose citations are not checked yet
@@ -16,10 +18,19 @@ from pydantic import BaseModel
 
 from agents.answer import Answered
 from app.cli.shapes import answered_as_dict, ranking_as_dict
-from app.http.asking import Step, Token
+from app.http.asking import Asked, Step, Token
 from app.http.errors import ErrorBody, log_problem, problem
 from app.http.shapes import ChecksShape, HitShape, RouteShape, SourceShape, UsageShape
 from graph.model import Ranking
+
+
+class ThreadEvent(BaseModel):
+    """The conversation that the question belongs to."""
+
+    type: Literal["thread"] = "thread"
+    thread: str | None
+    asked: str
+    question: str
 
 
 class RouteEvent(BaseModel):
@@ -75,7 +86,16 @@ class ErrorEvent(BaseModel):
     error: ErrorBody
 
 
-Event = RouteEvent | HitsEvent | TokenEvent | CitationEvent | CheckEvent | DoneEvent | ErrorEvent
+Event = (
+    ThreadEvent
+    | RouteEvent
+    | HitsEvent
+    | TokenEvent
+    | CitationEvent
+    | CheckEvent
+    | DoneEvent
+    | ErrorEvent
+)
 
 
 def as_events(steps: Iterator[Step], request_id: str | None) -> Generator[Event]:
@@ -108,6 +128,8 @@ def encode(event: Event) -> str:
 def _events(step: Step) -> Iterator[Event]:
     if isinstance(step, Token):
         yield TokenEvent(text=step.text)
+    elif isinstance(step, Asked):
+        yield ThreadEvent(thread=step.thread, asked=step.asked, question=step.question)
     elif isinstance(step, Ranking):
         shape = ranking_as_dict(step)
         yield RouteEvent.model_validate(_part(shape, RouteEvent))

@@ -38,7 +38,9 @@ async def ask(
     def work(stop: Event) -> AskResult:
         backend.graph.check()
         with closing(asking.ask(backend, body, caller, stop)) as steps:
-            return AskResult.model_validate(answered_as_dict(asking.last(steps)))
+            answered, asked = asking.last(steps)
+        thread = {"asked": asked.asked, "thread": asked.thread} if asked else {}
+        return AskResult.model_validate({**answered_as_dict(answered), **thread})
 
     return await until_gone(work, request.receive, backend.workers)
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from agents import machines
 from agents.answer import Answered
+from agents.follow_up import standing
 from agents.passages import estimate_tokens
 from app.cli.shapes import answered_as_dict
 from app.http import asking
@@ -67,6 +68,8 @@ class _Chat:
     created: int
     model: str
     question: AskRequest
+    earlier: tuple[str, ...]
+    """Questions before it, each standing alone."""
     request_id: str
     with_usage: bool
 
@@ -84,13 +87,14 @@ def models(backend: BackendOf, _: CallerOf) -> ModelList:
 async def completions(
     body: ChatRequest, request: Request, backend: BackendOf, caller: CallerOf
 ) -> ChatReply | Response:
-    """Answer the last user message from the documents."""
+    """Answer the last user message from the documents; it may lean on those before it."""
     _check_model(backend, body.model)
     chat = _Chat(
         id=f"chatcmpl-{uuid4().hex}",
         created=int(time.time()),
         model=body.model,
         question=_question(body),
+        earlier=standing([m.text for m in body.messages if m.role == "user"][:-1]),
         request_id=request.state.request_id,
         with_usage=bool(body.stream_options and body.stream_options.include_usage),
     )
@@ -99,8 +103,8 @@ async def completions(
 
     def work(stop: Event) -> ChatReply:
         backend.graph.check()
-        with closing(asking.ask(backend, chat.question, caller, stop)) as steps:
-            return _reply(chat, asking.last(steps))
+        with closing(asking.ask(backend, chat.question, caller, stop, chat.earlier)) as steps:
+            return _reply(chat, asking.last(steps)[0])
 
     return await until_gone(work, request.receive, backend.workers)
 
@@ -167,7 +171,7 @@ def _usage(chat: _Chat, answered: Answered) -> ChatUsage:
 def _streamed(chat: _Chat, backend: Backend, caller: Caller) -> EventStream:
     def work(stop: Event) -> Generator[str]:
         backend.graph.check()
-        with closing(asking.ask(backend, chat.question, caller, stop)) as steps:
+        with closing(asking.ask(backend, chat.question, caller, stop, chat.earlier)) as steps:
             yield from _told(_chunks(chat, steps), chat.request_id)
 
     return EventStream(work, backend.workers, backend.options.heartbeat_seconds)

@@ -85,6 +85,14 @@ class AskRequest(SearchRequest):
             "edition, year, as_of or the question names one."
         ),
     ] = False
+    thread: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[\w-]{1,64}$",
+            description="Id of a conversation to go on with, or new to begin one: then the "
+            "question may lean on those before it, and is kept with its answer.",
+        ),
+    ] = None
     stream: Annotated[
         bool, Field(description="Server-sent events; so does Accept: text/event-stream.")
     ] = False
@@ -200,6 +208,11 @@ class UsageShape(BaseModel):
 class AskResult(SearchResult):
     """A checked answer with its sources, and what was found."""
 
+    asked: Annotated[
+        str | None, Field(description="The question as typed, where query is rewritten.")
+    ] = None
+    thread: Annotated[str | None, Field(description="Id of the conversation.")] = None
+
     answer: str
     sources: list[SourceShape]
     checks: ChecksShape
@@ -247,3 +260,47 @@ class DocumentsResult(BaseModel):
 
     total: Annotated[int, Field(description="All that match, on this page or not.")]
     documents: list[DocumentShape]
+
+
+class ThreadShape(BaseModel):
+    """A conversation in a list."""
+
+    id: str
+    title: Annotated[str, Field(description="Its first question.")]
+    turns: int
+    updated_at: str
+
+
+class ThreadsResult(BaseModel):
+    """The caller's conversations, the one used last first."""
+
+    threads: list[ThreadShape]
+
+
+class TurnSource(BaseModel):
+    """A passage that an answer cited; GET /sources/{chunk_id} shows it."""
+
+    n: int
+    chunk_id: str
+    document: str
+    section: str
+    pages: list[int]
+
+
+class TurnShape(BaseModel):
+    """A question and its checked answer."""
+
+    asked: str
+    question: Annotated[str, Field(description="As it was searched: standing alone.")]
+    answer: str
+    supported: bool
+    sources: list[TurnSource]
+    collection: str
+    at: str
+
+
+class ThreadResult(BaseModel):
+    """A conversation, as far as the caller may see it."""
+
+    id: str
+    turns: list[TurnShape]

@@ -43,7 +43,7 @@ export class Turn {
   // Shows one event of the stream; returns whether it was the last one.
   take(event) {
     const taken = {
-      question: () => this.#standsAlone(event),
+      thread: () => this.#standsAlone(event),
       route: () => (this.route = event),
       hits: () => this.#found(event.hits),
       token: () => this.#draft(event.text),
@@ -56,10 +56,14 @@ export class Turn {
     return event.type === "done" || event.type === "error";
   }
 
-  // What an answer that is kept (in a thread) looks like.
-  show(answer, sources, checks) {
-    for (const source of sources) this.sources.set(source.n, source);
-    this.#checked({ answer, checks });
+  // Shows an answer that was kept in a thread.
+  show({ asked, question, answer, supported, sources }) {
+    this.#standsAlone({ asked, question });
+    for (const { n, chunk_id, document, section, pages } of sources) {
+      const file = { title: document, uri: "", is_current: true };
+      this.sources.set(n, { n, chunk_id, pages, document: file, section: { number: null, title: section } });
+    }
+    this.#written(answer, supported);
     this.#end();
   }
 
@@ -73,10 +77,9 @@ export class Turn {
     this.#end();
   }
 
-  #standsAlone(event) {
-    const text = event.question ?? event.text ?? event.query;
-    if (text && text !== this.heading.textContent) {
-      this.heading.after(el("p", { class: "muted" }, "Understood as: ", el("q", {}, text)));
+  #standsAlone({ asked, question }) {
+    if (question !== asked) {
+      this.heading.after(el("p", { class: "muted" }, "Understood as: ", el("q", {}, question)));
     }
   }
 
@@ -92,9 +95,14 @@ export class Turn {
   }
 
   #checked({ answer, checks }) {
+    this.#written(answer, checks.supported);
+    this.below.append(el("p", { class: "checks muted" }, checkWords(checks)));
+  }
+
+  #written(answer, supported) {
     this.text = answer;
     this.answer.replaceChildren(...this.#blocks(answer));
-    this.answer.classList.toggle("unsupported", !checks?.supported && Boolean(checks));
+    this.answer.classList.toggle("unsupported", !supported);
     this.waiting.hidden = true;
     const cited = [...new Set([...this.answer.querySelectorAll(".cite")].map((b) => Number(b.dataset.n)))];
     if (cited.length) {
@@ -103,7 +111,6 @@ export class Turn {
         el("ol", { class: "sources" }, cited.sort((a, b) => a - b).map((n) => this.#card(this.sources.get(n), n))),
       );
     }
-    if (checks) this.below.append(el("p", { class: "checks muted" }, checkWords(checks)));
   }
 
   #done(event) {

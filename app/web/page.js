@@ -50,7 +50,7 @@ async function ask(question) {
   busy(true);
   say("Searching the documents.");
   try {
-    const response = await postJson("/ask", bodyOf(question), stopping.signal);
+    const response = await postJson("/ask", await bodyOf(question), stopping.signal);
     let ended = false;
     for await (const event of events(response)) {
       threads.take(event);
@@ -168,5 +168,4 @@ window.addEventListener("hashchange", showView);
 byId("key-change").hidden = !hasKey();
 showView();
 if (!byId("ask-view").hidden) byId("question").focus();
-await loadHoldings();
-await threads.load();
+await Promise.all([loadHoldings(), threads.load()]);

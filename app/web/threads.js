@@ -1,13 +1,16 @@
 // Threads: what was asked before, and follow-up questions. A server that keeps none answers 404 to
 // GET /threads; then each question stands alone, and nothing of this is shown.
 
-import { ApiError, getJson, send } from "./api.js";
+import { ApiError, send } from "./api.js";
 import { byId, el } from "./dom.js";
 
 export class Threads {
   #kept = false;
   #id = null; // of the thread that is open; null for one without a question
+  #begun = null; // as the server named the thread of the question that is being answered
   #list = [];
+  #loading = null;
+  #drawn = "";
 
   // clear() empties the page; showKept(question, fill) adds a question, fill(turn) its answer.
   constructor(clear, showKept) {
@@ -20,9 +23,14 @@ export class Threads {
     });
   }
 
-  async load() {
+  load() {
+    this.#loading = this.#load();
+    return this.#loading;
+  }
+
+  async #load() {
     try {
-      const { threads } = await getJson("/threads");
+      const { threads } = await (await send("/threads")).json();
       this.#kept = true;
       this.#list = threads;
     } catch (error) {
@@ -40,14 +48,15 @@ export class Threads {
   }
 
   // The body of a question, in the thread that is open.
-  into(body) {
-    if (!this.#kept) return body;
-    this.#id ??= newId();
-    return { ...body, thread_id: this.#id };
+  async into(body) {
+    await this.#loading; // else the first question of a quick person would be in no thread
+    return this.#kept ? { ...body, thread: this.#id ?? "new" } : body;
   }
 
+  // A thread is kept once its first question is answered.
   take(event) {
-    if (event.thread_id) this.#id = event.thread_id;
+    if (event.type === "thread") this.#begun = event.thread;
+    if (event.type === "done") this.#id = this.#begun ?? this.#id;
   }
 
   asked() {
@@ -55,7 +64,7 @@ export class Threads {
   }
 
   #start() {
-    this.#id = null;
+    this.#id = this.#begun = null;
     this.#toggle(false);
     this.#draw();
     this.clear();
@@ -63,12 +72,12 @@ export class Threads {
 
   async #open(id) {
     this.#toggle(false);
-    const { turns } = await getJson(`/threads/${encodeURIComponent(id)}`);
+    const { turns } = await (await send(`/threads/${encodeURIComponent(id)}`)).json();
     this.clear();
-    this.#id = id;
+    this.#id = this.#begun = id;
     this.#draw();
     for (const one of turns) {
-      this.showKept(one.question, (turn) => turn.show(one.answer, one.sources ?? [], one.checks));
+      this.showKept(one.asked, (turn) => turn.show(one));
     }
   }
 
@@ -80,6 +89,9 @@ export class Threads {
   }
 
   #draw() {
+    const shown = JSON.stringify([this.#list, this.#id]);
+    if (shown === this.#drawn) return; // what is being clicked must not be replaced
+    this.#drawn = shown;
     const items = this.#list.map((one) => {
       const title = one.title || "Untitled";
       return el(
@@ -100,10 +112,4 @@ export class Threads {
     byId("threads").classList.toggle("open", open);
     byId("threads-open").setAttribute("aria-expanded", String(open));
   }
-}
-
-// As crypto.randomUUID(), which pages of other machines without TLS do not have.
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

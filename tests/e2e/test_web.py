@@ -455,67 +455,53 @@ def test_a_long_answer_can_be_stopped(page: Page) -> None:
     expect(page.locator("#question")).to_be_focused()
 
 
-def keep_threads(page: Page) -> dict[str, list[dict[str, Any]]]:
-    """Let the server keep threads, whose questions are those that it is asked."""
-    kept: dict[str, list[dict[str, Any]]] = {
-        "t1": [{"question": "Old question?", "answer": "Old answer [Source 1].", "sources": []}]
-    }
-
-    def listed(route: Route) -> None:
-        threads = [{"id": id, "title": turns[0]["question"]} for id, turns in kept.items()]
-        route.fulfill(json={"threads": threads})
-
-    def one(route: Route) -> None:
-        id = route.request.url.rpartition("/")[2].partition("?")[0]
-        if route.request.method == "DELETE":
-            kept.pop(id)
-            route.fulfill(json={"id": id, "removed": True})
-        else:
-            route.fulfill(json={"id": id, "turns": kept[id]})
-
-    def asked(route: Route) -> None:
-        body = route.request.post_data_json
-        kept.setdefault(body.pop("thread_id"), []).append({"question": body["query"]})
-        route.continue_(post_data=json.dumps(body))
-
-    page.route("**/threads?*", listed)
-    page.route("**/threads/*", one)
-    page.route("**/ask", asked)
-    return kept
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_threads_are_listed_continued_opened_and_removed(
     browser: Browser, server: Server, width: int
 ) -> None:
     with opened(browser, server.url, width=width) as page:
-        kept = keep_threads(page)
-        page.reload()
-        if width < 900:
-            page.click("#threads-open")
-        expect(page.locator(".thread")).to_have_text("Old question?")
-        page.click("#thread-new")
+
+        def show_threads() -> None:
+            if width < 900:
+                page.click("#threads-open")
+
         ask(page)
-        ask(page, "And who may request it?")
-        (id,) = kept.keys() - {"t1"}
-        assert [turn["question"] for turn in kept[id]] == [DAYS, "And who may request it?"]
-        if width < 900:
-            page.click("#threads-open")
-        expect(page.locator(".thread[aria-current]")).to_have_text(DAYS)
+        ask(page, "And in version 1.31?")
+        expect(page.locator(".turn q")).to_contain_text("identity verification")
+        page.reload()
+        show_threads()
+        thread = page.locator(".thread").first
+        expect(thread).to_have_text(DAYS)
+        expect(page.locator(".remove").first).to_be_in_viewport(ratio=1)
         shot(page, f"threads-{width}")
-        page.get_by_role("button", name="Old question?", exact=True).click()
-        expect(page.locator(".turn h2")).to_have_text("Old question?")
-        expect(page.locator(".answer")).to_contain_text("Old answer")
-        if width < 900:
-            page.click("#threads-open")
-        page.get_by_role("button", name="Remove the thread: Old question?").click()
-        expect(page.locator(".thread")).to_have_count(1)
+        thread.click()
+        expect(page.locator(".turn h2")).to_have_text([DAYS, "And in version 1.31?"])
+        expect(page.locator(".answer").first).to_contain_text("within 90 days")
+        open_source(page)
+        expect(page.locator("#page-number")).to_have_text("44 of 124")
+        page.keyboard.press("Escape")
+        ask(page, "And in version 2.8?")
+        show_threads()
+        expect(page.locator(".thread[aria-current]")).to_have_text(DAYS)
+        kept = page.locator(".thread").count()
+        page.locator(".remove").first.click()
+        expect(page.locator(".thread")).to_have_count(kept - 1)
         expect(page.locator(".turn")).to_have_count(0)
-        assert list(kept) == [id]
+
+
+def test_a_thread_that_was_not_begun_is_not_continued(page: Page) -> None:
+    page.route("**/ask", lambda route: route.abort())
+    page.fill("#question", "Lost?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/ask")
+    ask(page)
+
+    expect(page.locator(".answer").last).to_contain_text("within 90 days")
 
 
 def test_a_server_that_keeps_no_threads_shows_none(page: Page) -> None:
-    page.route("**/threads?*", lambda route: route.fulfill(status=404, json={"error": {}}))
+    page.route("**/threads", lambda route: route.fulfill(status=404, json={"error": {}}))
     page.reload()
     ask(page)
 

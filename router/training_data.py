@@ -59,10 +59,7 @@ def search_examples(
     with_topics: bool = True,
     progress: Progress = lambda done, total: None,
 ) -> list[Example]:
-    """Search for each question as the systems do, each with one statement.
-
-    Questions none of whose relevant chunks is found are left out: they teach nothing about order.
-    """
+    """Search for each question as the systems do, each with one statement."""
     examples: list[Example] = []
     interned: dict[str, tuple[Any, ...]] = {}  # a chunk is a candidate of many questions
     for done, one in enumerate(labelled, start=1):
@@ -76,10 +73,18 @@ def search_examples(
             with_topics=with_topics,
         )
         found = [_interned(candidate, interned) for candidate in store.search(request)]
-        if any(candidate.passage.chunk_id in one.grades for candidate in found):
-            examples.append(Example(one, vector, found))
+        examples.append(Example(one, vector, found))
         progress(done, len(labelled))
     return examples
+
+
+def instructive(examples: Iterable[Example]) -> list[Example]:
+    """Leave out questions none of whose relevant chunks is found: they teach no order."""
+    return [
+        example
+        for example in examples
+        if any(one.passage.chunk_id in example.labelled.grades for one in example.candidates)
+    ]
 
 
 def is_held_out(document: str, share: float, seed: int = 0) -> bool:

@@ -17,6 +17,7 @@ from app.cli import (
     db,
     dilution,
     documents,
+    eval_scorer,
     ingest,
     keys,
     mcp,
@@ -52,6 +53,7 @@ app.add_typer(documents.app, name="documents")
 app.add_typer(scopes.app, name="scopes")
 app.add_typer(topics.app, name="topics")
 app.add_typer(keys.app, name="keys")
+evaluation.app.command("scorer")(eval_scorer.scorer)
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(db.app, name="db")
 app.add_typer(schema.app, name="schema")

@@ -155,7 +155,7 @@ def _searched(
     app: "App", labelled: "list[Labelled]", where: "Filter", topics: "Topics | None"
 ) -> "Lists":
     from router.rerank import theta_of
-    from router.training_data import search_examples
+    from router.training_data import instructive, search_examples
     from router.training_lists import make_lists
 
     with counting("Searching") as count:
@@ -168,7 +168,7 @@ def _searched(
             progress=count,
         )
     mark = topics.fingerprint if topics else ""
-    return make_lists(examples, topics, lambda found: theta_of(found, mark))
+    return make_lists(instructive(examples), topics, lambda found: theta_of(found, mark))
 
 
 def _print(trained: "Trained") -> None:

@@ -22,6 +22,7 @@ from router.train_compass import (
 from router.training_data import (
     Example,
     Labelled,
+    instructive,
     read_labelled,
     search_examples,
     write_labelled,
@@ -175,6 +176,15 @@ def test_questions_to_which_everything_is_relevant_are_refused(store: MemoryStor
 
     with pytest.raises(UsageError, match="one-sided"):
         make_lists(examples, None, lambda _: np.zeros((0, 0), np.float32))
+
+
+def test_a_question_whose_answer_is_not_found_teaches_nothing(store: MemoryStore) -> None:
+    lost = replace(labelled(store)[0], grades={"elsewhere": 1})
+    examples = search_examples(
+        [lost, labelled(store)[1]], Filter(), store, EMBEDDER, with_topics=False
+    )
+
+    assert instructive(examples) == examples[1:]
 
 
 def test_a_candidate_that_the_teacher_judged_relevant_is_no_negative(store: MemoryStore) -> None:

@@ -28,6 +28,7 @@ WINDOW = 120
 """Characters within which words stand together: a sentence or so."""
 
 _WORD = re.compile(r"\w+")
+_FIGURES = re.compile(r"\d+")
 _ENDING = re.compile(r"(?:ings?|edly|ed|ies|es|s|ly|ion|ions|ment|ments)$")
 _PAIR_GAP = 8
 """Characters between two words that are neighbours, so that "of the" may stand there."""
@@ -87,7 +88,7 @@ def word_features(matches: Matches, candidates: Sequence[Candidate]) -> list[NDA
     coverage = held @ weights
     together = np.array([_together(found, weights) for found in matches.places], np.float32)
     lengths = np.array([len(one.passage.text) for one in candidates], np.float32)
-    figures = [sum(map(str.isdigit, one.passage.text)) for one in candidates]
+    figures = [sum(map(len, _FIGURES.findall(one.passage.text))) for one in candidates]
     n = len(candidates)
     constants = [held.shape[1] / MOST_WORDS, *(bool(p.search(matches.question)) for p in _ASKED)]
     return [

@@ -44,6 +44,7 @@ _NEEDS_OCR = "it needs OCR; install tesseract and ingest again, or fetch a copy 
 _NOTHING_FOUND = "it needs OCR, and tesseract found no text; fetch a better copy"
 _TIME_WAS_UP = "OCR was not tried on all of them, time was up; allow more seconds per file"
 _NOT_TRIED = "OCR was not tried, time was up; allow more seconds per file"
+_PACKED = "content that is packed as pictures are was not read: save the file anew"
 _TITLE_SIZE = 1.15
 """A title's type, in sizes of the document's usual type."""
 _TITLE_PAGES = 3
@@ -231,6 +232,8 @@ def _warnings(rescued: Rescued, without_text: Sequence[int], characters: int) ->
     warnings += _ocr_warnings("fonts without letters", unreadable, rescued)
     if broken:
         warnings.append(f"characters are missing on pages {_ranges(broken)}: no engine knows them")
+    if file.packed:
+        warnings.append(_PACKED)
     if damaged:
         warnings.append(f"pages {_ranges(damaged)} are damaged and were not read")
     if characters < _SPARSE * len(file.pages):

@@ -1,7 +1,7 @@
 """What PDFium gives of a whole file: the lines of its pages, its bookmarks and properties."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pypdfium2 as pdfium
@@ -42,21 +42,25 @@ class PdfFile:
     bookmarks: list[Bookmark]
     properties: dict[str, str]
     """Such as "title" and "creationdate"."""
+    packed: bool = False
+    """Whether content is packed as a picture, which may unfold to gigabytes. PDFium leaves it
+    alone; other engines must not be given such a file."""
 
 
 def read_pdf(data: bytes) -> PdfFile:
     """Read everything that is needed, and close the file.
 
-    A file that PDFium cannot open is given to the other engines.
+    A file that PDFium cannot open is given to the other engines, unless they may unfold what it
+    packs without end.
 
     Raises:
         UnreadableFile: "encrypted", "broken" or "empty" (no pages).
     """
-    _refuse_packed_content(data)
+    packed = _packs_content(data)
     try:
         document = _open(data)
     except UnreadableFile as error:
-        whole = read_whole(data) if error.status == "broken" else None
+        whole = read_whole(data) if error.status == "broken" and not packed else None
         if whole is None:
             raise
         pages, engine = whole
@@ -65,7 +69,7 @@ def read_pdf(data: bytes) -> PdfFile:
             pages, none, (), none, none, none, dict.fromkeys(range(len(pages)), engine), [], {}
         )
     try:
-        return _read(document)
+        return replace(_read(document), packed=packed)
     finally:
         document.close()
 
@@ -109,18 +113,15 @@ def _read(document: pdfium.PdfDocument) -> PdfFile:
     )
 
 
-def _refuse_packed_content(data: bytes) -> None:
-    """Refuse a file in which what is no picture is packed as one, to unfold without end."""
+def _packs_content(data: bytes) -> bool:
+    """Tell whether what is no picture is packed as one."""
     at = data.find(_PICTURE_FILTER)
     while at >= 0:
         head = data[max(0, data.rfind(b"obj", 0, at)) : data.find(b"stream", at)]
         if b"/W" not in head:  # each picture states its width
-            raise UnreadableFile(
-                "broken",
-                "the content of its pages is packed as pictures are, which no honest program "
-                "does; save the file anew",
-            )
+            return True
         at = data.find(_PICTURE_FILTER, at + 1)
+    return False
 
 
 _REFUSALS = {

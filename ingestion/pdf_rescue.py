@@ -46,7 +46,7 @@ def rescue(file: PdfFile, data: bytes, seconds: float) -> Rescued:
     """
     garbled = _garbled_pages(file)
     suspects = sorted(file.broken | set(file.damaged) | garbled)
-    if suspects:
+    if suspects and not file.packed:
         better = reread(data, suspects, file.pages.__getitem__)
         file = _with_pages(file, {i: (page.lines, page.engine) for i, page in better.items()})
         garbled = _garbled_pages(file)

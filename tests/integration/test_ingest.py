@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from neo4j import Driver
@@ -203,27 +204,49 @@ def test_one_document_stands_for_copies_and_what_is_gone_is_pruned(
     ]
 
 
-def test_killed_at_any_moment_and_run_again_gives_the_graph_of_an_undisturbed_run(
+def test_killed_at_any_moment_again_and_again_gives_the_graph_of_an_undisturbed_run(
     folder: Path, graph_store: GraphStore, neo4j_driver: Driver, neo4j_server: Connection
 ) -> None:
     run(folder, graph_store)
     undisturbed = snapshot(neo4j_driver)
     empty(neo4j_driver)
-    server = (neo4j_server.uri, neo4j_server.username, neo4j_server.password)
+    moments = Random(time.time_ns())
+    found: list[int] = []
 
-    with subprocess.Popen(
-        [sys.executable, "-c", CHILD, *server, str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    ) as child:
-        wait_for_documents(neo4j_driver, 3, child)
-        child.send_signal(signal.SIGKILL)
-    partly = counts(neo4j_driver)["Document"]
+    for number in (1, 4, 7, 9):
+        with started(folder, neo4j_server) as child:
+            wait_for_documents(neo4j_driver, number, child)
+            time.sleep(moments.uniform(0, 0.3))
+            child.send_signal(signal.SIGKILL)
+        found.append(counts(neo4j_driver)["Document"])
     resumed = run(folder, graph_store)
 
-    assert 3 <= partly < 12
-    assert [o.status for o in resumed.outcomes].count("unchanged") >= partly
+    assert found == sorted(found)
+    assert [o.status for o in resumed.outcomes].count("unchanged") >= found[-1]
     assert snapshot(neo4j_driver) == undisturbed
+
+
+def test_two_runs_at_once_give_the_graph_of_one(
+    folder: Path, graph_store: GraphStore, neo4j_driver: Driver, neo4j_server: Connection
+) -> None:
+    run(folder, graph_store)
+    undisturbed = snapshot(neo4j_driver)
+    empty(neo4j_driver)
+
+    with started(folder, neo4j_server) as one, started(folder, neo4j_server) as other:
+        assert (one.wait(120), other.wait(120)) == (0, 0)
+
+    assert snapshot(neo4j_driver) == undisturbed
+
+
+def started(folder: Path, server: Connection) -> subprocess.Popen[bytes]:
+    """Begin a run in a process of its own."""
+    arguments = (server.uri, server.username, server.password, str(folder))
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
 
 
 def wait_for_documents(driver: Driver, number: int, child: subprocess.Popen[bytes]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from graph.errors import UnreadableFile
 from ingestion.chunk import chunk_document
+from ingestion.metadata import find_metadata
 from ingestion.parse import parse
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
@@ -42,7 +43,6 @@ def read(reader: Reader, number: int) -> ParsedDocument:
         (7, "no_text"),
         (31, "no_text"),
         (40, "broken"),
-        (43, "broken"),
         (53, "encrypted"),
         (54, "broken"),
         (65, "no_text"),
@@ -71,6 +71,40 @@ def test_no_file_crashes_or_hangs_the_reader(reader: Reader, path: Path) -> None
     else:
         assert "\x00" not in parsed.text
         assert "\ufffe" not in parsed.text
+
+
+def test_the_text_beside_pictures_that_unfold_to_gigabytes_is_read(reader: Reader) -> None:
+    parsed = read(reader, 43)
+
+    assert parsed.text.startswith("GIANT JBIG2 BOMB")
+    assert "packed as pictures" in parsed.warnings[0]
+
+
+def test_a_file_without_an_end_is_read(reader: Reader) -> None:
+    assert read(reader, 39).text == "Hello PDF-world!"
+
+
+def test_pages_are_counted_from_one_whatever_their_labels_say(reader: Reader) -> None:
+    parsed = read(reader, 28)
+    sections = build_sections(parsed, "document", "Title")
+    chunks = chunk_document(parsed, sections, "Title", WordTokenizer(max_tokens=20))
+
+    assert parsed.pages == 5
+    assert {c.page_start for c in chunks} <= set(range(1, 6))
+    assert chunks[-1].page_end == 5
+
+
+def test_a_number_in_an_identifier_is_no_year(reader: Reader) -> None:
+    found = find_metadata(read(reader, 26), "announcement.pdf", latest_year=2030)
+
+    assert (found.year, found.date) == (2015, "2015-09-29")
+
+
+def test_letters_of_another_script_are_kept_once(reader: Reader) -> None:
+    text = read(reader, 14).text
+
+    assert text.count("计算机科学与技术") == 1
+    assert text.count("语言能力") == 1
 
 
 def test_ligatures_and_hyphens_are_folded(reader: Reader) -> None:

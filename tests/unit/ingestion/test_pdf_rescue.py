@@ -1,5 +1,6 @@
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pypdfium2 as pdfium
@@ -11,7 +12,9 @@ from ingestion.garbled import is_broken
 from ingestion.ocr import Recognised, recognise
 from ingestion.pdf import parse_pdf
 from ingestion.pdf_fallback import read_whole, reread
+from ingestion.pdf_file import read_pdf
 from ingestion.pdf_page import Line
+from ingestion.pdf_rescue import rescue
 from tests.unit.ingestion.pdf_writer import Page, Put, flowing, write_pdf
 
 TEXT = ["The agency publishes this manual", "for everybody who builds roads."]
@@ -68,12 +71,25 @@ def test_what_read_each_page_is_recorded() -> None:
     assert parsed.page_engines == (parsed.engine, parsed.engine)
 
 
-def test_content_that_is_packed_as_a_picture_is_refused() -> None:
-    data = write_pdf([Page(flowing(TEXT))])
-    bomb = data.replace(b"4 0 obj\n", b"9 0 obj\n<< /Length 9 /Filter /JBIG2Decode >>\nstream\n", 1)
-    with pytest.raises(UnreadableFile, match="packed") as raised:
-        parse_pdf(bomb)
+def test_content_that_is_packed_as_a_picture_is_left_alone_by_all_engines_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("another engine was given the file")
 
+    for name in ("ingestion.pdf_rescue.reread", "ingestion.pdf_file.read_whole"):
+        monkeypatch.setattr(name, refuse)
+    monkeypatch.setattr(pdf_rescue, "tesseract", lambda: None)
+    packed = b"9 0 obj\n<< /Length 9 /Filter /JBIG2Decode >>\nstream\n"
+    data = write_pdf([Page(flowing(TEXT))]).replace(b"4 0 obj\n", packed + b"4 0 obj\n", 1)
+    parsed = parse_pdf(data)
+    file = replace(read_pdf(data), broken=frozenset({0}))
+
+    assert rescue(file, data, 1.0).file == file
+    assert parsed.text.startswith("The agency publishes this manual")
+    assert [warning for warning in parsed.warnings if "packed as pictures" in warning]
+    with pytest.raises(UnreadableFile) as raised:
+        parse_pdf(b"%PDF-1.4\n" + packed)
     assert raised.value.status == "broken"
 
 

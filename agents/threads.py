@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typing_extensions import TypedDict
 
@@ -133,10 +133,10 @@ class Threads:
             key = str(kept.config.get("configurable", {}).get("thread_id"))
             if key in found:
                 continue  # older
-            said: Mapping[str, Any] = kept.metadata
+            said = cast("Mapping[str, Any]", kept.metadata)
             if len(found) >= MOST_LISTED:
                 break
-            if set(json.loads(said["audiences"])) <= set(where.audiences):
+            if set(json.loads(str(said["audiences"]))) <= set(where.audiences):
                 found[key] = ThreadSummary(
                     id=key.removeprefix(f"{owner}/"),
                     title=str(said.get("title", "")),

@@ -49,6 +49,13 @@ Level = Annotated[
 Unit = Annotated[Literal["chunk", "document"], typer.Option(help="What is ranked.")]
 Limit = Annotated[int | None, typer.Option(help="Ask only so many questions.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of whatever is drawn.", min=0)]
+Conversation = Annotated[
+    Literal["typed", "alone", "whole"],
+    typer.Option(
+        help="How a question with others before it is asked: as typed, rewritten by rules to stand "
+        "alone, or behind all of them."
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="Write the results here; else to the cache folder.")]
 Files = Annotated[list[Path], typer.Argument(help="Files that milepost eval run wrote.")]
 Measures = Annotated[
@@ -66,6 +73,7 @@ def run(
     level: Level = "span",
     unit: Unit = "chunk",
     by_document: ByDocument = False,
+    conversation: Conversation = "typed",
     limit: Limit = None,
     seed: Seed = 0,
     sets: SetsFolder = DEFAULT_SETS,
@@ -79,6 +87,7 @@ def run(
     from app import settings, wiring
     from app.cli.eval_tables import print_table
     from app.cli.output import print_json, progress_console
+    from eval.conversations import asked_as
     from eval.experiment import Options
     from eval.results import write_results
     from eval.sets import load_set
@@ -90,9 +99,10 @@ def run(
         unit=unit,
         limit=limit,
         seed=seed,
+        notes={"conversation": conversation},
     )
     configured = settings.load()
-    evaluation_set = load_set(set_name, sets, configured.cache_dir)
+    evaluation_set = asked_as(load_set(set_name, sets, configured.cache_dir), conversation)
     with wiring.open_app(configured, migrate=True) as opened:
         named = [options.reranked(name, rerank) for name in names(systems) or COMPARED]
         results = _run(opened, evaluation_set, named, chosen)
@@ -150,6 +160,58 @@ def significance(
         print_significance(baseline, differences)
 
 
+@app.command()
+def answerable(
+    set_name: SetName,
+    split: Split = "dev",
+    conversation: Conversation = "alone",
+    limit: Limit = None,
+    seed: Seed = 0,
+    sets: SetsFolder = DEFAULT_SETS,
+    json: options.Json = False,
+) -> None:
+    """Tell how often an answer says that the documents do not say.
+
+    Example: milepost eval answerable --set mtrag_un --split test
+
+    Asked are questions with gold and questions without, which nothing in the set answers.
+    """
+    from dataclasses import asdict
+
+    from app import settings, wiring
+    from app.cli.output import console, print_json
+    from eval.conversations import answerable as measure
+    from eval.conversations import asked_as
+    from eval.experiment import Options, select
+    from eval.load import collection_name
+    from eval.sets import load_set
+    from graph.model import Filter, Query
+
+    configured = settings.load()
+    evaluation_set = asked_as(load_set(set_name, sets, configured.cache_dir), conversation)
+    questions = select(evaluation_set, Options(part=split, limit=limit, seed=seed))
+    where = Filter(collection=collection_name(evaluation_set))
+    with wiring.open_app(configured, migrate=True) as opened:
+        load_into_graph(opened, evaluation_set, where.collection)
+
+        def is_supported(text: str) -> bool:
+            return opened.ask(Query(text, where)).answer.supported
+
+        with counting("Asking") as count:
+            found = measure(questions, is_supported, seed=seed, progress=count)
+    if json:
+        print_json(asdict(found))
+        return
+    for name, share in (("unanswerable", found.unanswerable), ("answerable", found.answerable)):
+        mean, low, high = (_share(value) for value in (share.mean, share.low, share.high))
+        said = f"{mean} say that the documents do not say ({low} to {high}, {share.n} questions)"
+        console().print(f"{name:<13} {said}", highlight=False, soft_wrap=True)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
 def load_into_graph(
     opened: "App", evaluation_set: "EvaluationSet", collection: str
 ) -> "LoadReport":
@@ -200,6 +262,7 @@ def _run(
     collection = collection_name(evaluation_set)
     report = load_into_graph(opened, evaluation_set, collection)
     notes = {
+        **chosen.notes,
         "embedder": opened.embedder.name,
         "embedder_fingerprint": opened.embedder.fingerprint,
         "documents_refused": len(report.refused),

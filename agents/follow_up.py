@@ -28,7 +28,7 @@ FEW_WORDS = 3
 """A question that is about no more words than these, and names nothing, leans on the one before:
 chosen on the development half of mtrag_un (eval/LOG.md)."""
 
-MOST_WORDS_OF_FRAGMENT = 6
+MOST_WORDS_OF_FRAGMENT = 9
 MOST_TOPIC_WORDS = 12
 _LONGEST = 500
 """Characters; a rewriting that is longer is no question."""

@@ -89,7 +89,8 @@ def test_the_description_names_every_address_and_its_errors(client: TestClient) 
     assert set(described["paths"]) == {
         "/health", "/health/live", "/health/ready", "/metrics", "/search", "/ask", "/scopes",
         "/documents", "/documents/{id}", "/jobs/{id}", "/v1/models", "/v1/chat/completions",
-        "/sources/{chunk_id}", "/sources/{chunk_id}/page/{page}.png", "/series", "/compare", "/threads", "/threads/{id}",
+        "/sources/{chunk_id}", "/sources/{chunk_id}/page/{page}.png", "/series", "/compare",
+        "/threads", "/threads/{id}",
     }  # fmt: skip
     ask = described["paths"]["/ask"]["post"]
     assert set(ask["responses"]["200"]["content"]) == {"application/json", "text/event-stream"}

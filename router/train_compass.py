@@ -20,7 +20,7 @@ from router.blend import Blend
 from router.compass import Compass, CompassConfig
 from router.compass_loss import distillation_loss, listwise_loss
 from router.train_blend import BlendNetwork
-from router.training_data import Progress, is_held_out
+from router.training_data import Progress, document_digest, is_held_out
 from router.training_lists import Lists, logit
 
 Places = NDArray[np.int64]
@@ -42,9 +42,10 @@ class TrainSettings:
     """AdamW's weight decay."""
     dropout: float = 0.3
     hidden: int = 32
-    members: int = 4
+    members: int = 5
+    """Of the blend; each holds out another part of the documents."""
     held_out: float = 0.2
-    """Share of the documents whose questions decide when to stop."""
+    """Share of the documents that a network without members holds out."""
     alpha: float = 0.5
     temperature: float = 1.0
     negatives: int = 10
@@ -104,14 +105,18 @@ def train_blend(
 ) -> tuple[Blend, Trained]:
     """Train the network that weighs the evidence.
 
+    Each member learns from all documents but its own part, and what it makes of that part tells
+    when to stop: one epoch for all members, chosen by all questions. With a single part held out, a
+    hundred questions choose, and that was too few: one seed in three stopped in the first epoch.
+
     Raises:
         UsageError: Nothing can be held out.
         ModelError: The loss is not finite.
     """
-    training, held_out = divided(lists.documents, settings)
+    folds = folded(lists.documents, settings)
     _begin(settings.seed)
     network = BlendNetwork(
-        lists.features[training][lists.present[training]],
+        lists.features[lists.present],
         settings.members,
         settings.hidden,
         settings.dropout,
@@ -121,7 +126,7 @@ def train_blend(
     def score(places: Tensor) -> Tensor:
         return network(inputs[0][places], inputs[1][places])
 
-    trained = _train(network, score, lists, (training, held_out), settings, progress)
+    trained = _train(network, score, lists, folds, settings, progress)
     return network.blend(), trained
 
 
@@ -145,7 +150,9 @@ def train_network(
     network = Compass(config, torch.from_numpy(centroids))
     lists = with_random_negatives(lists, settings)
     scorer = NetworkScores(network, lists, bank_of(lists, training))
-    trained = _train(network, scorer, lists, (training, held_out), settings, progress)
+    folds = np.ones(len(lists.documents), np.int64)  # no member holds out fold 1: there is one
+    folds[held_out] = 0
+    trained = _train(network, scorer, lists, folds, settings, progress)
     return network, trained
 
 
@@ -213,6 +220,22 @@ def divided(documents: Sequence[str], settings: TrainSettings) -> tuple[Places, 
     return np.flatnonzero(~out), np.flatnonzero(out)
 
 
+def folded(documents: Sequence[str], settings: TrainSettings) -> Places:
+    """Return which member holds a question out, by its document: (B,).
+
+    Raises:
+        UsageError: All questions would be held out by the same member.
+    """
+    digests = [document_digest(one, settings.seed) for one in documents]
+    folds = np.array([int(digest * settings.members) for digest in digests])
+    if len(set(folds.tolist())) < 2:
+        raise UsageError(
+            f"The {len(documents)} questions are about {len(set(documents))} documents, too few to "
+            "hold some out. Give questions about more documents, or another --seed."
+        )
+    return folds
+
+
 def information_efficiency(
     scores: Tensor, grades: Tensor, present: Tensor, relevant: Tensor, k: int = 3
 ) -> Tensor:
@@ -239,25 +262,25 @@ def _train(
     network: nn.Module,
     score: Callable[[Tensor], Tensor],
     lists: Lists,
-    parts: tuple[Places, Places],
+    folds: Places,
     settings: TrainSettings,
     progress: Progress,
 ) -> Trained:
-    training, held_out = parts
+    """Train S members: member s learns from all lists whose fold is not s."""
     optimizer = torch.optim.AdamW(
         network.parameters(), lr=settings.rate, weight_decay=settings.decay
     )
-    steps = settings.epochs * math.ceil(len(training) / settings.batch)
+    targets = _Targets(lists, folds, settings)
+    steps = settings.epochs * math.ceil(len(targets.training) / settings.batch)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings.rate, total_steps=steps)
-    targets = _Targets(lists, settings)
     order = np.random.default_rng(settings.seed)
-    before = targets.efficiency(torch.from_numpy(lists.scores)[held_out][None], held_out)
+    before = targets.efficiency(torch.from_numpy(lists.scores)[targets.held_out])
     best, best_ie, kept = -1, before, copy.deepcopy(network.state_dict())
     epochs: list[Epoch] = []
     for epoch in range(settings.epochs):
         network.train()
         losses: list[float] = []
-        shuffled = order.permutation(training)
+        shuffled = order.permutation(targets.training)
         for start in range(0, len(shuffled), settings.batch):
             places = torch.from_numpy(shuffled[start : start + settings.batch])
             loss = targets.loss(score(places), places)
@@ -272,62 +295,78 @@ def _train(
             schedule.step()
             losses.append(loss.item())
         network.eval()
-        loss, ie = _judge(score, targets, held_out)
-        epochs.append(Epoch(sum(losses) / len(losses), loss, ie))
-        if ie > best_ie:
-            best, best_ie, kept = epoch, ie, copy.deepcopy(network.state_dict())
+        epochs.append(_judge(score, targets, sum(losses) / len(losses)))
+        if epochs[-1].held_out_ie > best_ie:
+            best, best_ie = epoch, epochs[-1].held_out_ie
+            kept = copy.deepcopy(network.state_dict())
         progress(epoch + 1, settings.epochs)
         if epoch - best >= settings.patience:
             break
     network.load_state_dict(kept)
     network.eval()
-    return Trained(tuple(epochs), best, len(training), len(held_out), before, best_ie)
+    counts = len(targets.training), len(targets.held_out)
+    return Trained(tuple(epochs), best, *counts, before, best_ie)
 
 
 @torch.no_grad()
-def _judge(
-    score: Callable[[Tensor], Tensor], targets: "_Targets", places: Places
-) -> tuple[float, float]:
-    parts = [torch.from_numpy(places[start : start + 64]) for start in range(0, len(places), 64)]
-    scores = torch.cat([score(part) for part in parts], dim=1)
-    return targets.loss(scores, torch.from_numpy(places)).item(), targets.efficiency(scores, places)
+def _judge(score: Callable[[Tensor], Tensor], targets: "_Targets", loss: float) -> Epoch:
+    places = torch.from_numpy(targets.held_out)
+    parts = [places[at : at + _AT_ONCE] for at in range(0, len(places), _AT_ONCE)]
+    scores = torch.cat([targets.unseen(score(part), part) for part in parts])
+    return Epoch(loss, targets.held_out_loss(scores), targets.efficiency(scores))
+
+
+_AT_ONCE = 64
 
 
 class _Targets:
     """What scores are compared with."""
 
-    def __init__(self, lists: Lists, settings: TrainSettings) -> None:
+    def __init__(self, lists: Lists, folds: Places, settings: TrainSettings) -> None:
         self._settings = settings
         self._grades = torch.from_numpy(lists.grades)
         self._teacher = torch.from_numpy(lists.teacher)
         self._present = torch.from_numpy(lists.present)
         self._relevant = torch.from_numpy(lists.relevant)
+        self._folds = torch.from_numpy(folds)
+        self.held_out: Places = np.flatnonzero(folds < settings.members)
+        self.training: Places = (
+            np.arange(len(folds)) if settings.members > 1 else np.flatnonzero(folds != 0)
+        )
 
     def loss(self, scores: Tensor, places: Tensor) -> Tensor:
         """Return the loss of scores (S, B, C), summed over the members."""
-        grades, present = self._grades[places], self._present[places]
-        if self._settings.loss == "listwise":
-            return torch.stack([listwise_loss(one, grades, present) for one in scores]).sum()
-        labels, teacher = (grades > 0).float()[present], self._teacher[places][present]
+        seen = [self._folds[places] != member for member in range(len(scores))]
         return torch.stack(
-            [
-                distillation_loss(
-                    one[present],
-                    labels,
-                    teacher,
-                    alpha=self._settings.alpha,
-                    temperature=self._settings.temperature,
-                )
-                for one in scores
-            ]
+            [self._loss(one[kept], places[kept]) for one, kept in zip(scores, seen, strict=True)]
         ).sum()
 
-    def efficiency(self, scores: Tensor, places: Places) -> float:
-        """Return mean IE@3 of the mean of scores (S, B, C)."""
+    def unseen(self, scores: Tensor, places: Tensor) -> Tensor:
+        """Return what the member that did not learn from a list makes of it, (B, C)."""
+        return scores[self._folds[places], torch.arange(len(places))]
+
+    def held_out_loss(self, scores: Tensor) -> float:
+        """Return the loss of scores (B, C) of all that is held out."""
+        return self._loss(scores, torch.from_numpy(self.held_out)).item()
+
+    def efficiency(self, scores: Tensor) -> float:
+        """Return mean IE@3 of scores (B, C) of all that is held out."""
+        places = self.held_out
         each = information_efficiency(
-            scores.mean(dim=0),
-            self._grades[places],
-            self._present[places],
-            self._relevant[places],
+            scores, self._grades[places], self._present[places], self._relevant[places]
         )
         return float(each.mean())
+
+    def _loss(self, scores: Tensor, places: Tensor) -> Tensor:
+        if not len(places):
+            return scores.sum() * 0
+        grades, present = self._grades[places], self._present[places]
+        if self._settings.loss == "listwise":
+            return listwise_loss(scores, grades, present)
+        return distillation_loss(
+            scores[present],
+            (grades > 0).float()[present],
+            self._teacher[places][present],
+            alpha=self._settings.alpha,
+            temperature=self._settings.temperature,
+        )

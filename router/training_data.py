@@ -89,8 +89,13 @@ def instructive(examples: Iterable[Example]) -> list[Example]:
 
 def is_held_out(document: str, share: float, seed: int = 0) -> bool:
     """Tell whether a document's questions are kept from training; the same on every machine."""
+    return document_digest(document, seed) < share
+
+
+def document_digest(document: str, seed: int) -> float:
+    """Return a number in [0, 1) that divides documents by chance, always in the same way."""
     digest = hashlib.blake2b(f"{seed}\0{document}".encode(), digest_size=4).digest()
-    return int.from_bytes(digest, "big") < share * 2**32
+    return int.from_bytes(digest, "big") / 2**32
 
 
 def write_labelled(labelled: Iterable[Labelled], path: Path) -> None:

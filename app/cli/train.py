@@ -176,9 +176,9 @@ def _print(trained: "Trained") -> None:
 
     gain = trained.after / trained.before - 1 if trained.before else 0.0
     console().print(
-        f"{trained.questions:,} questions trained on, {trained.held_out_questions:,} of other "
-        f"documents held out. IE@3 on those: {trained.before:.3f} before, {trained.after:.3f} "
-        f"after ({gain:+.1%}), in epoch {trained.best + 1} of {len(trained.epochs)}.",
+        f"{trained.questions:,} questions trained on. IE@3 on {trained.held_out_questions:,}, each "
+        f"held out with its document: {trained.before:.3f} before, {trained.after:.3f} after "
+        f"({gain:+.1%}), in epoch {trained.best + 1} of {len(trained.epochs)}.",
         highlight=False,
     )
     if trained.best < 0:

@@ -31,17 +31,19 @@ BASELINES = ("dense", "bm25", "hybrid", "convex")
 
 NETWORKS: Mapping[str, Mapping[str, Any]] = {
     "compass": {},
-    "compass without selection": {"selection": "none"},
-    "compass without abstraction": {"abstraction": False},
-    "compass without both": {"selection": "none", "abstraction": False},
-    "compass, bilinear selector": {"selection": "bilinear"},
-    "(e, g) without bank": {"guidance": "own"},
-    "MLP on (e_q, e_c)": {"guidance": "none"},
-    "compass with products": {"selection": "bilinear", "products": True},
+    "no_selection": {"selection": "none"},
+    "no_abstraction": {"abstraction": False},
+    "no_selection_no_abstraction": {"selection": "none", "abstraction": False},
+    "bilinear": {"selection": "bilinear"},
+    "own_topics": {"guidance": "own"},
+    "no_topics": {"guidance": "none"},
+    "products": {"selection": "bilinear", "products": True},
 }
-"""MCompassRAG as the paper has it, its ablations, and what mends it."""
+"""MCompassRAG as the paper has it, and without parts of it; with a selector that asks the question;
+with the question's own topics instead of a bank; an MLP on [e_q; e_c] alone; and, bilinear, with
+products of question and chunk."""
 
-TRAINED = ("logistic", *NETWORKS, "blend without topics", "blend")
+TRAINED = ("logistic", *NETWORKS, "blend_no_topics", "blend")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 Dieng, Ruiz and Blei, "Topic modeling in embedding spaces" (TACL 2020). The network and its loss are
 the package's; the loop is ours, so that it is seeded, tells its progress and reads the counts of
-words batch by batch. ETM knows words only: its centroids in the embedder's space are the means of
-the chunks' vectors, weighted by theta.
+words batch by batch. As in the paper's variant with word vectors that are given, only the topics'
+are learned; a word's vector is the mean of the chunks' that use it, less what all words share. ETM
+gives theta by words alone: its centroids in the embedder's space are the means of the chunks'
+vectors, weighted by theta.
 """
 
 import importlib
@@ -14,7 +16,7 @@ import numpy as np
 from graph.errors import ConfigurationError, UsageError
 from graph.model import Vectors
 from ingestion.topic_found import Corpus, Found, weighted_centroids
-from ingestion.topic_kmeans import Count
+from ingestion.topic_kmeans import Count, unit_rows
 from ingestion.topic_models import EncoderTopics
 from ingestion.topic_terms import top_words
 from ingestion.topic_torch import seeded_thread
@@ -25,7 +27,6 @@ LEARNING_RATE = 0.002
 """The package's, as the batch is."""
 UNITS = 200
 """Of the encoder's hidden layers; the package's 800 take four times the room in the graph."""
-WORD_DIMENSIONS = 200
 
 
 def fit_etm(corpus: Corpus, k: int, seed: int, count: Count) -> Found:
@@ -42,7 +43,10 @@ def fit_etm(corpus: Corpus, k: int, seed: int, count: Count) -> Found:
     drawn = np.random.default_rng(seed)
     with seeded_thread(seed):
         network: Any = _package().ETM(
-            corpus.words.shape[1], WORD_DIMENSIONS, k, UNITS, train_WE=True
+            corpus.words.shape[1],
+            num_topics=k,
+            en_units=UNITS,
+            pretrained_WE=word_vectors(corpus),
         )
         optimizer = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE)
         # Without words there is nothing to learn from, and the package divides by their number.
@@ -67,6 +71,12 @@ def fit_etm(corpus: Corpus, k: int, seed: int, count: Count) -> Found:
     arrays |= {f"bias{n}": bias for n, (_, bias) in enumerate(pairs)}
     arrays["vocabulary"] = np.array(corpus.vocabulary.words)
     return Found(weighted_centroids(theta, corpus.vectors), 1.0, terms, arrays)
+
+
+def word_vectors(corpus: Corpus) -> Vectors:
+    """Return a unit vector for each word, (V, d): what sets apart the chunks that use it."""
+    means = unit_rows(np.asarray((corpus.words > 0).astype(np.float32).T @ corpus.vectors))
+    return unit_rows(means - means.mean(axis=0))
 
 
 def _package() -> Any:

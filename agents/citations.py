@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from agents.answer import ABSTENTION, Checks
 from agents.figures import figures_in_claim, figures_in_source
@@ -66,11 +67,16 @@ def check(text: str, sources: Sequence[Evidence]) -> CheckedText:
         sources: What it was made from; `[Source n]` means `sources[n - 1]`.
     """
     text, removed = normalise_citations(_THINKING.sub("", text), len(sources))
-    known = [_known(source) for source in sources]
+
+    @cache  # finding figures is what takes time here
+    def known(n: int) -> _Known:
+        return _known(sources[n - 1])
+
+    everything = range(1, len(sources) + 1)
     claims = [claim for claim in _claims(text) if _is_claim(text[slice(*claim)])]
     numbers = {claim: cited_numbers(text[slice(*claim)]) for claim in claims}
     unfounded = {
-        claim: _unfounded(text[slice(*claim)], [known[n - 1] for n in sorted(cited)] or known)
+        claim: _unfounded(text[slice(*claim)], [known(n) for n in sorted(cited) or everything])
         for claim, cited in numbers.items()
     }
     cited = frozenset[int]().union(*numbers.values())

@@ -18,6 +18,8 @@ from graph.model import Hit, Passage
 
 LINE_MARK = "| "
 _TAG = re.compile(r"[<＜﹤‹]{1,2}(?=[/|]?[A-Za-z_])([^<>＜＞]{0,80})[>＞﹥›]{1,2}")  # noqa: RUF001
+_UNSEEN = ("Cf", "Cc")
+"""Categories of Unicode whose characters cannot be seen."""
 _CONTROL_TOKEN = re.compile(
     r"\[(/?(?:INST|SYS|SYSTEM|CONTEXT|END|USER|ASSISTANT)[^\]\n]{0,40})\]", re.I
 )
@@ -111,7 +113,8 @@ def disarm(text: str) -> str:
     Characters that cannot be seen go as well, so that nothing is hidden from the reader of the
     passage that the model is shown.
     """
-    text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cf", "Cc"))
+    if not text.replace("\n", "").replace("\t", "").isprintable():  # quickly told, mostly true
+        text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
     text = replace_citations(text, lambda inner: f"({inner})")
     text = _CONTROL_TOKEN.sub(r"(\1)", text)
     return _TAG.sub(r"(\1)", text)

@@ -66,9 +66,7 @@ def quotables(hits: Sequence[Hit], preferred: Sequence[bool]) -> list[Quotable]:
     """
     kept: list[Quotable] = []
     for n, (hit, prefer) in enumerate(zip(hits, preferred, strict=True), start=1):
-        for position, (text, whole) in enumerate(_stretches(hit.passage.text)):
-            text = _BULLET.sub("", text)
-            words = frozenset(folded_words(text))
+        for position, (text, whole, words) in enumerate(_sayings(hit.passage.text)):
             new = Quotable(n, position, text, words, whole, prefer, rank=n)
             if _says_something(new):
                 _keep(kept, new)
@@ -93,12 +91,21 @@ def _says_something(one: Quotable) -> bool:
 
 
 def _keep(kept: list[Quotable], new: Quotable) -> None:
+    size = len(new.words)
     for i, old in enumerate(kept):
-        if similarity(old.words, new.words) >= _SAME:
+        fewer = min(len(old.words), size)
+        if fewer >= _SAME * max(len(old.words), size) and similarity(old.words, new.words) >= _SAME:
             if new.preferred and not old.preferred:
                 kept[i] = replace(new, rank=min(old.rank, new.rank))
             return
     kept.append(new)
+
+
+@lru_cache(maxsize=2_000)  # passages that answer one question are found for others, too
+def _sayings(passage: str) -> tuple[tuple[str, bool, frozenset[str]], ...]:
+    """Return each stretch of a passage, whether it reads as a sentence, and its words."""
+    found = [(_BULLET.sub("", text), whole) for text, whole in _stretches(passage)]
+    return tuple((text, whole, frozenset(folded_words(text))) for text, whole in found)
 
 
 def _stretches(text: str) -> Iterator[tuple[str, bool]]:

@@ -459,9 +459,10 @@ ORDER BY s.document_id, s.ordinal
 HOLDINGS: LiteralString = """
 MATCH (c:Document)
 WHERE #FILTER#
-RETURN c.scope AS scope, c.series AS series, c.edition AS edition, c.year AS year,
-       count(*) AS documents
+WITH c.scope AS scope, c.series AS series, c.edition AS edition, c.year AS year,
+     count(*) AS documents
 ORDER BY scope, series, edition, year
+RETURN collect([scope, series, edition, year, documents]) AS holdings
 """
 
 # Whatever the audience: a router is trained for all scopes, and shows a caller only its own.

@@ -381,7 +381,8 @@ class GraphStore:
 
     def holdings(self, where: Filter) -> list[Holding]:
         """Return which scopes, series, editions and years there are."""
-        return [Holding(**row) for row in self._read_filtered(cypher.HOLDINGS, where, {})]
+        (row,) = self._read_filtered(cypher.HOLDINGS, where, {})
+        return [Holding(*values) for values in row["holdings"]]
 
     def scope_names(self, collection: str) -> list[str]:
         """Return all scopes of a collection by name, whatever their audience."""

@@ -134,7 +134,8 @@ def first(lists: Lists, count: int) -> Lists:
 
 def _fit(name: str, lists: Lists, topics: Topics, seed: int) -> Callable[[Lists], Floats]:
     """Train a system, and return what gives z (B, C) of other lists."""
-    from router.train_compass import TrainSettings, train_blend
+    from router.train_compass import train_blend
+    from router.training_loop import TrainSettings
 
     if name == "logistic":
         return _logistic(lists)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from app.wiring import App
     from graph.model import Filter
     from graph.ports import Topics
-    from router.train_compass import Trained
     from router.training_data import Labelled
     from router.training_lists import Lists
+    from router.training_loop import Trained
 
 TEACHERS = ("headings", "gold", "llm")
 

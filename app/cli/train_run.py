@@ -11,9 +11,9 @@ from router.scorer_file import Stamp, save
 
 if TYPE_CHECKING:
     from router.compass import CompassConfig
-    from router.train_compass import Trained, TrainSettings
     from router.training_data import Progress
     from router.training_lists import Lists
+    from router.training_loop import Trained, TrainSettings
 
 NETWORKS: Mapping[str, Mapping[str, Any]] = {
     "compass": {},
@@ -73,7 +73,8 @@ def settings_of(network: str, given: Sequence[str], seed: int) -> "TrainSettings
     Raises:
         UsageError: A setting is unknown or its value is wrong.
     """
-    from router.train_compass import COMPASS_SETTINGS, TrainSettings
+    from router.train_compass import COMPASS_SETTINGS
+    from router.training_loop import TrainSettings
 
     settings = TrainSettings() if network == "blend" else COMPASS_SETTINGS
     known: dict[str, Any] = {

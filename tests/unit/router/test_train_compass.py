@@ -12,13 +12,7 @@ from router.compass import CompassConfig
 from router.teach_gold import gold
 from router.teach_headings import headings
 from router.teach_llm import Plan, Tools, done_chunks, draw, estimate, teach
-from router.train_compass import (
-    TrainSettings,
-    divided,
-    information_efficiency,
-    train_blend,
-    train_network,
-)
+from router.train_compass import divided, train_blend, train_network
 from router.training_data import (
     Example,
     Labelled,
@@ -28,6 +22,7 @@ from router.training_data import (
     write_labelled,
 )
 from router.training_lists import LEAST_QUESTIONS, Lists, logit, make_lists
+from router.training_loop import TrainSettings, information_efficiency
 from tests.fakes import HashingEmbedder, MemoryStore
 from tests.graphs import make_document
 

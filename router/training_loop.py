@@ -122,7 +122,10 @@ def train(
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings.rate, total_steps=steps)
     order = np.random.default_rng(settings.seed)
     before = targets.efficiency(torch.from_numpy(lists.scores)[targets.held_out])
-    best, best_ie, kept = -1, before, copy.deepcopy(network.state_dict())
+    network.eval()
+    # A blend begins as the mix; a network with weights drawn at random begins far below it.
+    best, best_ie = -1, _judge(score, targets, 0.0).held_out_ie
+    kept = copy.deepcopy(network.state_dict())
     epochs: list[Epoch] = []
     for epoch in range(settings.epochs):
         network.train()

@@ -76,7 +76,7 @@ def dilution(
     configured = settings.load()
     asked = load_set(set_name, sets, configured.cache_dir) if set_name else None
     chosen = _Options(collection, by, sample, seed, questions if growth else 0)
-    with wiring.open_app(configured, migrate=asked is not None) as opened:
+    with wiring.open_app(configured, migrate=asked is not None, bulk=True) as opened:
         found = _measure(opened, asked, chosen)
     if plot is not None:
         from eval.plot import draw

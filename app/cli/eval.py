@@ -103,7 +103,7 @@ def run(
     )
     configured = settings.load()
     evaluation_set = asked_as(load_set(set_name, sets, configured.cache_dir), conversation)
-    with wiring.open_app(configured, migrate=True) as opened:
+    with wiring.open_app(configured, migrate=True, bulk=True) as opened:
         named = [options.reranked(name, rerank) for name in names(systems) or COMPARED]
         results = _run(opened, evaluation_set, named, chosen)
     path = out or default_file(configured.cache_dir, results)
@@ -191,7 +191,7 @@ def answerable(
     evaluation_set = asked_as(load_set(set_name, sets, configured.cache_dir), conversation)
     questions = select(evaluation_set, Options(part=split, limit=limit, seed=seed))
     where = Filter(collection=collection_name(evaluation_set))
-    with wiring.open_app(configured, migrate=True) as opened:
+    with wiring.open_app(configured, migrate=True, bulk=True) as opened:
         load_into_graph(opened, evaluation_set, where.collection)
 
         def is_supported(text: str) -> bool:

@@ -221,5 +221,8 @@ def _refused(name: str, error: Exception) -> str:
     if "infer" in text or "nsupported" in text:
         return _unknown(name)
     if "key" in text.lower():
-        return f"The chat model {name} needs a key: set it in the settings."
+        return (
+            f"The chat model {name} needs a key: set MILEPOST_MODEL_API_KEY, to any word where a "
+            "server of your own asks for none."
+        )
     return f"The chat model {name} cannot be set up ({type(error).__name__}): check its settings."

@@ -25,7 +25,8 @@ _ITEM = re.compile(
 _CITATION = re.compile(r"\[Source (\d+)\]")
 _GLUED_CITATION = re.compile(r"(?<=[\w.,;:%)\]”\"])(?=\[Source \d)")
 _LEADING_CITATIONS = re.compile(r"(?:\s*\[Source \d+\])+[.,;]?")
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
+THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
+"""What a reasoning model says to itself; no part of the answer."""
 _SHORTEST_CLAIM = 3
 """Words; below that a sentence without figure and citation is a label, not a claim."""
 
@@ -66,7 +67,7 @@ def check(text: str, sources: Sequence[Evidence]) -> CheckedText:
         text: The answer as it was generated.
         sources: What it was made from; `[Source n]` means `sources[n - 1]`.
     """
-    text, removed = normalise_citations(_THINKING.sub("", text), len(sources))
+    text, removed = normalise_citations(THINKING.sub("", text), len(sources))
 
     @cache  # finding figures is what takes time here
     def known(n: int) -> _Known:

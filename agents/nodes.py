@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from time import perf_counter
 
 from agents.answer import Answer, Source, Usage
+from agents.attribution import attributed
 from agents.citations import check as check_citations
 from agents.context import Run
 from agents.extractive import extract
@@ -58,12 +59,14 @@ def answer(state: State, runtime: Run) -> Update:
 
 
 def check(state: State, runtime: Run) -> Update:
-    """Hold the draft's citations against the passages that it was made from."""
+    """Hold the draft's citations against the passages that it was made from; find missing ones."""
     started = perf_counter()
     hits = RANKING.validate_python(state["ranking"]).hits
     draft = state["draft"]
     shown = [hit.passage for hit in hits[: draft["shown"]]]
-    checked = check_citations(draft["text"], [evidence(passage) for passage in shown])
+    sources = [evidence(passage) for passage in shown]
+    text = draft["text"] if draft["extractive"] else attributed(draft["text"], sources)
+    checked = check_citations(text, sources)
     checked_answer = Answer(
         text=checked.text,
         sources=tuple(Source(n, p, n in checked.cited) for n, p in enumerate(shown, start=1)),

@@ -77,6 +77,8 @@ class Settings(BaseSettings):
     model_api_key: SecretStr | None = None
     model_context: int = Field(8_000, ge=2_000)
     """Tokens that the chat model reads and writes together; machines with tools want more."""
+    model_seconds: float = Field(60, gt=0)
+    """Time limit for one call of the chat model; a model on a small machine takes minutes."""
 
 
 def load() -> Settings:

@@ -136,21 +136,34 @@ def _build(settings: Settings, store: Store, embedder: Embedder) -> dict[str, Sy
 
 
 def chat_model(
-    name: str, settings: Settings, *, temperature: float | None = None
+    name: str,
+    settings: Settings,
+    *,
+    temperature: float | None = None,
+    answer_tokens: int | None = None,
 ) -> "BaseChatModel | None":
     """Load the chat model of that name, or None for "extractive".
+
+    Args:
+        name: As in `agents.chat.load_chat_model`.
+        settings: Where its server is, and how long a call may take.
+        temperature: None means that of answers.
+        answer_tokens: Most that it writes at a time; None means as much as an answer may have.
 
     Raises:
         ConfigurationError: The provider is unknown, not installed, or refuses the settings.
     """
     from agents.chat import EXTRACTIVE, TEMPERATURE, load_chat_model
+    from agents.context import Limits
 
     if name == EXTRACTIVE:
         return None
     key = settings.model_api_key
     return load_chat_model(
         name,
+        limits=Limits(answer_tokens=answer_tokens) if answer_tokens else Limits(),
         temperature=TEMPERATURE if temperature is None else temperature,
+        timeout_seconds=settings.model_seconds,
         base_url=settings.model_url,
         api_key=key.get_secret_value() if key else None,
     )
@@ -207,7 +220,12 @@ def completer(settings: Settings, *, answer_tokens: int = 64) -> Complete:
     def load() -> "BaseChatModel | None":
         from agents.chat import ROUTING_TEMPERATURE
 
-        return chat_model(settings.model, settings, temperature=ROUTING_TEMPERATURE)
+        return chat_model(
+            settings.model,
+            settings,
+            temperature=ROUTING_TEMPERATURE,
+            answer_tokens=answer_tokens,
+        )
 
     def complete(prompt: str) -> str:
         from langchain_core.messages import HumanMessage

@@ -40,7 +40,12 @@ class App:
         """What an answer may cost, with the context of the chat model that is set."""
         from agents.context import Limits
 
-        return Limits(context_tokens=self.settings.model_context)
+        seconds = self.settings.model_seconds
+        return Limits(
+            context_tokens=self.settings.model_context,
+            total_seconds=2 * seconds,
+            run_seconds=3 * seconds,
+        )
 
     def system(self, name: str | None) -> System:
         """Return a retrieval system by name; None means the one that is set.

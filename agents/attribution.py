@@ -7,8 +7,13 @@ lacks its citations would become "the documents do not say".
 
 from collections.abc import Sequence
 
-from agents.citations import THINKING, Evidence, cited_numbers, normalise_citations
-from agents.figures import figures_in_claim, figures_in_source
+from agents.citations import (
+    THINKING,
+    Evidence,
+    cited_numbers,
+    normalise_citations,
+    unfounded,
+)
 from agents.question import parse
 from agents.quotable import folded_words
 from agents.sentences import split_sentences, strip_marker
@@ -51,10 +56,9 @@ def held(sentence: str, source: Evidence) -> float:
 
     It is 0 where the source lacks a figure of the sentence, or where it has too few words to tell.
     """
-    bare = strip_marker(sentence)
+    bare, _ = normalise_citations(strip_marker(sentence), 0)  # without any
     words = parse(bare).words
-    figures = {figure.normal for figure in figures_in_claim(bare)}
-    if len(words) < _FEWEST_WORDS or not figures <= figures_in_source(source.text):
+    if len(words) < _FEWEST_WORDS or unfounded(bare, [source]):
         return 0.0
     known = {*folded_words(source.text), *folded_words(source.place)}
     return sum(word in known for word in words) / len(words)

@@ -137,6 +137,11 @@ def cited_numbers(text: str) -> frozenset[int]:
     return frozenset(int(n) for n in _CITATION.findall(text))
 
 
+def unfounded(claim: str, sources: Sequence[Evidence]) -> list[str]:
+    """Return the figures of a claim that none of the sources has, as they are written."""
+    return _unfounded(claim, [_known(source) for source in sources])
+
+
 def _parse(inner: str, sources: int) -> tuple[list[int], int]:
     """Return the valid numbers in a citation, in order, and how many there are beside them."""
     numbers: dict[int, None] = {}

@@ -36,14 +36,19 @@ from agents.tool_calling import (
     stepped,
     timed,
 )
+from agents.tool_search import EVERYWHERE
 from agents.tools import Toolbox
 
 if TYPE_CHECKING:
-    from langchain_core.messages import BaseMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 
 def reason(state: State, runtime: Run) -> Update:
-    """Let the model call tools, or answer."""
+    """Let the model call tools, or answer; before the first search an answer can cite nothing.
+
+    Models that do not call tools, or whose server cannot tell that they do, answer at once. So the
+    question is searched for them, as the paper's agent always searches.
+    """
     started = perf_counter()
     context = runtime.context
     messages = messages_of(state)
@@ -55,6 +60,9 @@ def reason(state: State, runtime: Run) -> Update:
     reply = repeated(lambda: model.invoke(messages), context.limits)
     budget = budget_of(state).next_round().asked(count_tokens(reply, messages))
     calls = reply.tool_calls or reply.invalid_tool_calls
+    if not calls and not budget.calls:
+        reply = _search_for(state["question"])
+        calls = reply.tool_calls
     return {
         "messages": as_json([*messages, reply]),
         "conclusion": None if calls else str(reply.text),
@@ -105,6 +113,13 @@ def _opening(state: State, context: Context) -> list[BaseMessage]:
         SystemMessage(AGENT_SYSTEM.format(rounds=context.limits.rounds)),
         HumanMessage(AGENT_QUESTION.format(question=state["question"])),
     ]
+
+
+def _search_for(question: str) -> AIMessage:
+    from langchain_core.messages import AIMessage
+
+    call = {"name": EVERYWHERE, "args": {"query": question}, "id": "call_0", "type": "tool_call"}
+    return AIMessage("", tool_calls=[call])
 
 
 def _functions(toolbox: Toolbox) -> list[dict[str, object]]:

@@ -14,6 +14,8 @@ from graph.errors import UsageError
 from graph.model import Filter, Query
 from graph.ports import Store
 
+EVERYWHERE = "search"
+"""The tool that searches everything which the caller may see."""
 MOST_SCOPES = 12
 """Scopes with a tool of their own: the largest. Models choose worse among more, and the other
 scopes can be named to the general tool."""
@@ -92,7 +94,7 @@ def search_tools(context: Context, scopes: Sequence[ScopeTool]) -> list[Tool]:
 
         return Tool(one.tool, one.description, InScope, find)
 
-    general = Tool("search", "Search in all documents.", Anywhere, anywhere)
+    general = Tool(EVERYWHERE, "Search in all documents.", Anywhere, anywhere)
     return [general, *(within(one) for one in scopes)]
 
 

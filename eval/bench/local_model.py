@@ -106,7 +106,8 @@ def _arguments() -> argparse.Namespace:
 def _questions(options: argparse.Namespace) -> list[dict[str, Any]]:
     lines = (SAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
     every = [json.loads(line) for line in lines]
-    return random.Random(options.seed).sample(every, min(options.questions, len(every)))
+    random.Random(options.seed).shuffle(every)  # the first ones are the same for any number of them
+    return every[: options.questions]
 
 
 def _ingest(store: GraphStore) -> Embedder:

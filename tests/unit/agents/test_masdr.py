@@ -102,7 +102,17 @@ def test_what_the_model_gets_wrong_is_seen(machine: Any) -> None:
     assert answer.checks.removed_citations == 1
 
 
-@names
+def test_for_a_model_that_answers_at_once_the_question_is_searched_first() -> None:
+    chat = model(ANSWER)
+    answered = run(masdr, chat)
+
+    assert answered.answer.text == ANSWER
+    assert LOGS in texts(answered.ranking.hits)
+    assert any(LOGS in told for told in chat.told)
+    assert answered.answer.usage.llm_calls == 2
+
+
+@pytest.mark.parametrize("machine", [langchain_react, react])
 def test_a_model_that_never_calls_a_tool_has_nothing_to_cite(machine: Any) -> None:
     answered = run(machine, model(says(machine, ANSWER)))
 
@@ -251,18 +261,14 @@ def test_a_chat_model_that_fails_for_a_moment_is_asked_again(machine: Any) -> No
     class TimeoutFailure(Exception):
         pass
 
-    failures = [TimeoutFailure()]
+    def fail(messages: list[BaseMessage]) -> AIMessage:
+        raise TimeoutFailure
 
-    def reply(messages: list[BaseMessage]) -> AIMessage:
-        if failures:
-            raise failures.pop()
-        return AIMessage(ANSWER)
-
-    chat = model(reply, says(machine, ANSWER))
+    chat = model(fail, asks(machine, "search", query="audit logs"), says(machine, ANSWER))
     answer = run(machine, chat, limits=Limits(pause_seconds=0)).answer
 
-    assert len(chat.asked) == 2
-    assert answer.usage.llm_calls == 1
+    assert len(chat.asked) == 3
+    assert answer.usage.llm_calls == 2
 
 
 @names

@@ -65,8 +65,10 @@ You answer questions from public documents, for people who will check what you s
 steps. In each step write a thought and one action, and then stop:
 
 Thought: what is known, and what to look for next
-Action: the name of one tool
-Action Input: its arguments as JSON, such as {{{{"query": "words to look for"}}}}
+Action: search
+Action Input: {{{{"query": "words to look for"}}}}
+
+The action is the bare name of one tool, its input the arguments as JSON.
 
 An observation follows, which you do not write. Passages in it have numbers that stay the same. When
 the passages answer the question, or nothing more can be found, write instead:

@@ -134,7 +134,7 @@ def test_the_tools_are_described_in_words() -> None:
 
     assert '- search: Search in all documents. Arguments: "query", "scope" (optional).' in system
     assert "search_hr" not in system
-    assert 'such as {"query": "words to look for"}' in system
+    assert 'Action Input: {"query": "words to look for"}' in system
     assert "You have 4 steps" in system
 
 

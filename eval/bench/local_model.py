@@ -50,7 +50,7 @@ from router.retrieve import System
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 QUOTED = "soft_scoped, quoted"
-MACHINES = ("soft_scoped", "single_call", "masdr", "react")
+MACHINES = ("soft_scoped", "single_call", "masdr")
 CALL_SECONDS = 900.0
 
 

@@ -336,7 +336,8 @@ PASSAGE: LiteralString = """[
 ]"""
 
 # Each list of a search; those that are asked for go into one statement, as even one that finds
-# nothing costs time. An address is the number of a section, or stands in a heading, as in "RCW
+# nothing costs time. Of the vector index a few more are asked than are kept, as the index is not
+# exact. An address is the number of a section, or stands in a heading, as in "RCW
 # 82.04.050". The access rule is checked once more on what full text returns: a filter that goes
 # wrong inside Lucene must not show a caller what it may not see.
 LISTS: dict[str, LiteralString] = {
@@ -345,18 +346,18 @@ LISTS: dict[str, LiteralString] = {
     CALL (scope) {
         MATCH (c:Chunk)
         SEARCH c IN (
-            VECTOR INDEX chunk_embedding FOR $vector WHERE c.scope = scope AND #REST# LIMIT $limit
+            VECTOR INDEX chunk_embedding FOR $vector WHERE c.scope = scope AND #REST# LIMIT $depth
         ) SCORE AS score
-        RETURN c, score
+        RETURN c, score ORDER BY score DESC LIMIT $limit
     }
     RETURN c, 'scope:' + scope AS list, score
 """,
     "global": """
     MATCH (c:Chunk)
     SEARCH c IN (
-        VECTOR INDEX chunk_embedding FOR $vector WHERE #FILTER# LIMIT $limit
+        VECTOR INDEX chunk_embedding FOR $vector WHERE #FILTER# LIMIT $depth
     ) SCORE AS score
-    RETURN c, 'global' AS list, score
+    RETURN c, 'global' AS list, score ORDER BY score DESC LIMIT $limit
 """,
     "fulltext": """
     CALL db.index.fulltext.queryNodes('chunk_text', $text, {limit: $limit}) YIELD node AS c, score

@@ -39,6 +39,9 @@ QUESTIONS = 200
 
 CLIENTS = 8
 
+WARM_UP, ROUNDS = 3, 3
+"""Rounds over all questions: not measured, as Java compiles what it runs often; and measured."""
+
 Search = Callable[[str, Vector], object]
 
 
@@ -283,14 +286,14 @@ def escaped(text: str) -> str:
 
 
 def timed(ways: Mapping[str, Search], bench: Bench) -> dict[str, Times]:
-    """Time several ways to search, taking turns on each question after one round to warm up."""
+    """Time several ways to search, taking turns on each question, once the server is warm."""
     spent: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(2):
+    for turn in range(WARM_UP + ROUNDS):
         for text, vector in zip(bench.questions, bench.question_vectors, strict=True):
             for name, search in ways.items():
                 started = time.perf_counter()
                 search(text, vector)
-                if turn:
+                if turn >= WARM_UP:
                     spent[name].append((time.perf_counter() - started) * 1000)
     return {name: _times(values) for name, values in spent.items()}
 

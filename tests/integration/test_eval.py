@@ -50,7 +50,9 @@ def run(graph_store: GraphStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setenv("MILEPOST_CACHE_DIR", str(tmp_path / "cache"))
 
     @contextmanager
-    def open_app(settings: Settings, *, migrate: bool = False, notify=None) -> Generator[App]:
+    def open_app(
+        settings: Settings, *, migrate: bool = False, notify=None, bulk: bool = False
+    ) -> Generator[App]:
         systems = build_systems(settings, graph_store, EMBEDDER)
         yield App(settings, graph_store, EMBEDDER, systems)
 

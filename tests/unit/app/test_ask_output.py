@@ -25,7 +25,7 @@ ANSWER = Answer(
 
 def shown(answer: Answer, capsys: pytest.CaptureFixture[str]) -> str:
     console.cache_clear()
-    ask._print(Answered(RANKING, answer))
+    ask.print_answered(Answered(RANKING, answer))
     console.cache_clear()
     return " ".join(capsys.readouterr().out.split())
 

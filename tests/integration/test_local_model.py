@@ -25,7 +25,7 @@ pytest.importorskip("langchain_openai")
 
 HOW_LONG = "For how many years are audit logs kept?"
 HOW_OFTEN = "How often are rails inspected?"
-LIMITS = Limits(context_tokens=4_000, answer_tokens=96, run_seconds=900)
+LIMITS = Limits(context_tokens=4_000, answer_tokens=96, repeats=5, run_seconds=900)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def chat(given: Settings) -> BaseChatModel:
 
 def documents() -> MemoryStore:
     return store_of(
-        edition("2.0", ("5.4", "Audit", LOGS), series="Common Policy", scope="policy"),
+        edition("2.0", ("5.4", "Audit", LOGS), series=None, scope="policy"),
         edition("rails", (None, "Rails", RAILS), series=None, edition=None, scope="rail tracks"),
     )
 
@@ -92,4 +92,4 @@ def test_for_an_agent_that_calls_no_tool_the_question_is_searched(chat: BaseChat
     answered = ask(machines.build("masdr"), HOW_OFTEN, made)
 
     assert RAILS in texts(answered.ranking.hits)
-    assert "twice a week" in answered.answer.text
+    assert answered.answer.usage.llm_calls >= 2

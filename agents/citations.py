@@ -74,15 +74,15 @@ def check(text: str, sources: Sequence[Evidence]) -> CheckedText:
         return _known(sources[n - 1])
 
     everything = range(1, len(sources) + 1)
-    claims = [claim for claim in _claims(text) if _is_claim(text[slice(*claim)])]
-    numbers = {claim: cited_numbers(text[slice(*claim)]) for claim in claims}
+    spans = [span for span in _claims(text) if _is_claim(text[slice(*span)])]
+    numbers = {span: cited_numbers(text[slice(*span)]) for span in spans}
     unfounded = {
         claim: _unfounded(text[slice(*claim)], [known(n) for n in sorted(cited) or everything])
         for claim, cited in numbers.items()
     }
     cited = frozenset[int]().union(*numbers.values())
     checks = Checks(
-        claims=len(claims),
+        claims=len(spans),
         uncited_claims=sum(not cited for cited in numbers.values()),
         removed_citations=removed,
         marked_claims=sum(bool(figures) for figures in unfounded.values()),
@@ -135,6 +135,15 @@ def replace_citations(text: str, rewrite: Callable[[str], str]) -> str:
 def cited_numbers(text: str) -> frozenset[int]:
     """Return the numbers of the sources that a text with normalised citations cites."""
     return frozenset(int(n) for n in _CITATION.findall(text))
+
+
+def claims(text: str) -> list[str]:
+    """Return the sentences of an answer that state something, each with its citations.
+
+    Args:
+        text: Whose citations have the form `[Source n]`.
+    """
+    return [text[slice(*span)] for span in _claims(text) if _is_claim(text[slice(*span)])]
 
 
 def unfounded(claim: str, sources: Sequence[Evidence]) -> list[str]:

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 
 from agents.answer import Answer, Source
 from agents.attribution import held
-from agents.citations import cited_numbers, unfounded
-from agents.extractive import NOTICE
+from agents.citations import cited_numbers, claims, unfounded
 from agents.figures import figures_in_claim, figures_in_source
 from agents.passages import evidence
 from agents.question import parse
 from agents.quotable import folded_words
-from agents.sentences import split_sentences, strip_marker
+from agents.sentences import strip_marker
 
 FIGURES = 1 / 2
 WORDS = 1 / 3
@@ -31,7 +30,6 @@ HELD = 1 / 2
 
 _CITATION = re.compile(r"\s*\[Source \d+\]")
 _MARK = re.compile(r" \[not in the source: [^\]]*\]")
-_BEHIND = re.compile(r"([.!?…]+[”\"]?)((?:\s*\[Source \d+\])+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +55,7 @@ def faithfulness(answer: Answer) -> Faithfulness:
     """Count what the sentences of an answer rest on; one that abstains has none."""
     if not answer.supported:
         return Faithfulness(0, 0, 0, 0)
-    text = _BEHIND.sub(r"\2\1", _MARK.sub("", answer.text.replace(NOTICE, "")))
-    sentences = [s.text for s in split_sentences(text) if parse(_CITATION.sub("", s.text)).words]
+    sentences = claims(_MARK.sub("", answer.text))
     faithful = figures = unsupported = 0
     for sentence in sentences:
         cited = [evidence(answer.sources[n - 1].passage) for n in sorted(cited_numbers(sentence))]

@@ -82,6 +82,9 @@ _ONLY_ASKS = re.compile(
 )
 _NAME = re.compile(r"(?<=[\w,] )[A-Z]\w+|\b[A-Z][A-Z0-9-]+\b|[\"“]|\d")
 """A proper name, an acronym, a quotation or a number: what it is about is said."""
+_ADDED = re.compile(r"\s\([^()]*\)$")
+"""The topic that was put behind an earlier question."""
+_DIGIT = re.compile(r"\d")
 _EDITION = re.compile(
     r"(?:,?\s*\b(?:in|of|under|for|by)\s+)?(?:the\s+)?"
     r"\b(?:versions?|editions?|revisions?|rev\.?|v)\s?\d+(?:[.\-]\d+)*\b",
@@ -109,11 +112,16 @@ def stand_alone(question: str, earlier: Sequence[str]) -> str:
     if _ONLY_ASKS.match(rest):
         return f"{_sentence(rest)}? ({topic(before)})"
     if _is_fragment(asked, rest):
-        return f"{_without_rival(before, rest).rstrip(' ?.!')}, {rest.rstrip(' ?.!')}?"
-    if _leans(asked):
-        said = {word.casefold() for word in re.findall(r"[\w'-]+", asked)}
-        words = [word for word in topic(before).split() if word.casefold() not in said]
-        return f"{asked} ({' '.join(words)})" if words else asked
+        whole = _without_rival(_ADDED.sub("", before), rest)
+        added = _ADDED.search(before)
+        about = added.group() if added and (_refers_back(whole) or not topic(whole)) else ""
+        return f"{whole.rstrip(' ?.!')}, {rest.rstrip(' ?.!')}?{about}"
+    if _refers_back(asked):
+        return _with_topic(asked, topic(before))
+    if _is_short(asked):
+        # It may as well be about something else: an edition or a year is not carried over.
+        words = topic(_EDITION.sub("", _ADDED.sub("", before))).split()
+        return _with_topic(asked, " ".join(word for word in words if not _DIGIT.search(word)))
     return asked
 
 
@@ -169,10 +177,18 @@ def _is_fragment(asked: str, rest: str) -> bool:
     return began or (len(words) == 1 and asked.endswith("?"))
 
 
-def _leans(asked: str) -> bool:
-    if _PRONOUN.search(_EMPTY_IT.sub(" ", asked)):
-        return True
+def _refers_back(asked: str) -> bool:
+    return bool(_PRONOUN.search(_EMPTY_IT.sub(" ", asked)))
+
+
+def _is_short(asked: str) -> bool:
     return len(topic(asked).split()) <= FEW_WORDS and not _NAME.search(asked)
+
+
+def _with_topic(asked: str, about: str) -> str:
+    said = {word.casefold() for word in re.findall(r"[\w'-]+", asked)}
+    words = [word for word in about.split() if word.casefold() not in said]
+    return f"{asked} ({' '.join(words)})" if words else asked
 
 
 def _without_rival(before: str, rest: str) -> str:

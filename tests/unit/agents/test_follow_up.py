@@ -20,7 +20,7 @@ LOGS = "How long must audit logs be kept in version 2.8 of the Common Policy?"
         ("Who reviews them?", "Who reviews them? (audit logs kept version 2.8 Common Policy)"),
         ("Does that apply to relying parties?", "Does that apply to relying parties? "
          "(audit logs kept version 2.8 Common Policy)"),
-        ("Who is responsible?", "Who is responsible? (audit logs kept version 2.8 Common Policy)"),
+        ("Who is responsible?", "Who is responsible? (audit logs kept Common Policy)"),
     ],
 )  # fmt: skip
 def test_a_question_that_leans_on_the_one_before_is_joined_to_it(
@@ -53,6 +53,15 @@ def test_a_year_given_anew_takes_the_place_of_the_one_before() -> None:
     before = "What was the tax rate in 2019?"
 
     assert stand_alone("And in 2021?", [before]) == "What was the tax rate, in 2021?"
+
+
+def test_a_short_question_does_not_take_the_edition_or_older_topics_along() -> None:
+    turns = standing([LOGS, "Who reviews them?", "How long are archived records kept?"])
+
+    assert turns[2] == "How long are archived records kept? (reviews)"
+    assert standing([LOGS, "Who reviews them?", "And for archives?"])[2] == (
+        "Who reviews them, for archives? (audit logs kept version 2.8 Common Policy)"
+    )
 
 
 def test_small_talk_is_no_topic_and_the_question_before_it_is_taken() -> None:

@@ -91,7 +91,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url", default="http://127.0.0.1:8080/v1", help="of the chat model")
+    parser.add_argument("--url", default="http://127.0.0.1:8081/v1", help="of the chat model")
     parser.add_argument("--model", default="openai:local", help="PROVIDER:NAME")
     parser.add_argument("--questions", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 6
 """Earlier questions that a chat model is shown."""
 
-FEW_WORDS = 3
+FEW_WORDS = 2
 """A question that is about no more words than these, and names nothing, leans on the one before:
 chosen on the development half of mtrag_un (eval/LOG.md)."""
 

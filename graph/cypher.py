@@ -491,7 +491,9 @@ RETURN r {.*} AS router
 SET_SCOPES: LiteralString = """
 UNWIND $rows AS row
 MATCH (d:Document {id: row.id})
-SET d.scope = row.scope, d.scope_set = true
+SET d.scope = row.scope, d.scope_set = true,
+    d.metadata_sources =
+        [x IN coalesce(d.metadata_sources, []) WHERE NOT x STARTS WITH 'scope:'] + row.source
 MERGE (s:Scope {collection: d.collection, name: d.scope})
 WITH d, s
 OPTIONAL MATCH (d)-[old:IN_SCOPE]->(other) WHERE other <> s

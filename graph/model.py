@@ -16,6 +16,9 @@ Vectors = NDArray[np.float32]
 OPEN_ENDED = "99991231"
 """`valid_to` of an edition that nothing supersedes."""
 
+SCOPE_SET = "scope: set in the graph (1.00)"
+"""Among a document's `metadata_sources` where its scope was set by hand."""
+
 
 # What is stored -----------------------------------------------------------------------------------
 
@@ -54,6 +57,9 @@ class Document:
     """Addresses of further files with the same bytes, for which this document stands too."""
     scope_set: bool = False
     """Whether the scope was set in the graph, rather than by a scope map or the file's folder."""
+    metadata_sources: tuple[str, ...] = ()
+    """Where title, series, edition, year, date and scope come from, each with how far that source
+    is trusted, in [0, 1]: such as "year: file name (0.80)"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +197,8 @@ class FileOutcome:
     """Address of the document whose text is nearly this one's; both are kept."""
     similarity: float | None = None
     """Share of five-word shingles in common with it (Jaccard), estimated, in [0, 1]."""
+    metadata: tuple[str, ...] = ()
+    """What is known of a document that was read, such as "year 2024: file name (0.80)"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +216,8 @@ class IngestRun:
     outcomes: tuple[FileOutcome, ...]
     folders: tuple[str, ...] = ()
     """Paths of the folders that were ingested."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of the run as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

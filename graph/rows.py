@@ -43,6 +43,7 @@ def document_row(item: IngestedDocument) -> Row:
         "is_current": True,
         "chunks": len(item.chunks),
         "copies": list(document.copies),
+        "metadata_sources": list(document.metadata_sources),
         "minhash": item.minhash,
     }
 
@@ -198,7 +199,10 @@ def order_rows(item: IngestedDocument) -> list[Row]:
 
 def outcome_row(outcome: FileOutcome) -> Row:
     """Return what a run did with a file; unknown values are left out."""
-    row = asdict(outcome) | {"pages_without_text": list(outcome.pages_without_text)}
+    row = asdict(outcome) | {
+        "pages_without_text": list(outcome.pages_without_text),
+        "metadata": list(outcome.metadata),
+    }
     return {key: value for key, value in row.items() if value is not None}
 
 
@@ -206,7 +210,8 @@ def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
     """Return the document and its number of chunks."""
     values: Row = {"pages": None}  # the only field without a default that Neo4j may not have
     values |= {f.name: row[f.name] for f in fields(Document) if f.name in row}
-    values["copies"] = tuple(row.get("copies") or ())
+    for name in ("copies", "metadata_sources"):
+        values[name] = tuple(row.get(name) or ())
     return Document(**values), int(row["chunks"])
 
 

@@ -19,6 +19,7 @@ from graph.errors import (
 )
 from graph.lucene import fulltext_query, heading_query
 from graph.model import (
+    SCOPE_SET,
     Candidate,
     Chunk,
     ChunkBatch,
@@ -272,7 +273,7 @@ class GraphStore:
         moved = 0
         wanted = [row for row in sizes if row["id"] in scopes]
         for ids in _group_documents(wanted, write.ROWS_PER_STATEMENT):
-            batch = [{"id": id, "scope": scopes[id]} for id in ids]
+            batch = [{"id": id, "scope": scopes[id], "source": SCOPE_SET} for id in ids]
             moved += self._transaction(WRITE_ACCESS, partial(write.scopes, all_rows=batch))
         return moved
 

@@ -150,6 +150,7 @@ def run_report(tx: ManagedTransaction, run: IngestRun) -> None:
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "folders": list(run.folders),
+        "notes": list(run.notes),
     }
     tx.run(cypher.RECORD_RUN, run=properties).consume()
     outcomes = [rows.outcome_row(outcome) for outcome in run.outcomes]

@@ -51,6 +51,7 @@ class Task:
 
     file: SourceFile
     given: GivenMetadata
+    """From the scope map, the scope filled in."""
     known: DocumentState | None
     """The document that the file is or replaces, as the graph has it from an earlier run."""
     id: str = ""
@@ -64,6 +65,8 @@ class Task:
     sha256: str | None = None
     """Digest of the file while it had `stamp`; empty for one that will be refused."""
     stamp: Stamp | None = None
+    stated: GivenMetadata = field(default_factory=GivenMetadata)
+    """What the scope map says itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +307,7 @@ class _Work:
             scope_set=state.scope_set if state and found.stated.scope is None else None,
             sha256=found.sha256,
             stamp=found.stamp,
+            stated=found.stated,
         )
 
     def _owned(self, group: _Group) -> DocumentState | None:

@@ -1,8 +1,9 @@
 """Title, edition, date and year of a document, each with where it was found.
 
-Sources in order of trust: front matter or HTML meta elements, which people write for this purpose;
-dates with a label on the first pages ("Publication Date: May 6, 2022"); the file's name; what else
-stands on the first pages; the PDF properties, which often are left over from another file.
+All that the sources say is gathered, and of each field the most trusted source counts, by the table
+in `ingestion.trust`: front matter or HTML meta elements, which people write for this purpose; dates
+with a label on the first pages ("Publication Date: May 6, 2022"); the file's name; what else stands
+on the first pages; the PDF properties, which often are left over from another file.
 """
 
 import re
@@ -10,10 +11,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
+from typing import Any
 
 from ingestion.dates import FoundDate, find_dates, find_years
 from ingestion.media import MARKDOWN, PDF
 from ingestion.parsed import ParsedDocument
+from ingestion.trust import (
+    FILE_NAME,
+    FIRST_PAGE,
+    FRONT_MATTER,
+    LABELLED,
+    MARKUP,
+    NAME_FISCAL,
+    NAME_SHORT,
+    PROPERTIES,
+    Field,
+    Found,
+    most_trusted,
+)
+
+METADATA_VERSION = "1"
+"""Part of a document's fingerprint; to be raised when the same file gives other metadata."""
 
 _DATE_KEYS = (
     "date", "pubdate", "published", "publication_date", "effective_date", "dc.date",
@@ -52,6 +70,8 @@ _WORTHLESS_TITLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SHORTEST_TITLE, _LONGEST_TITLE = 12, 200
+_SCOPE = re.compile(r"\w[\w .&/-]{0,39}")
+_NAME_KINDS = {"": FILE_NAME, "fiscal": NAME_FISCAL, "short": NAME_SHORT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +84,14 @@ class DocumentMetadata:
     date: str | None
     """ISO 8601; without a day or month where none is given."""
     year: int | None
-    sources: Mapping[str, str]
-    """Where each field was found, such as "front matter", "first page, labelled", "file name"."""
+    sources: Mapping[Field, str]
+    """Where each field was found, a source of `ingestion.trust`."""
     other_years: tuple[int, ...] = ()
     """Further years that the name gives, in its order."""
+    series: str | None = None
+    """As front matter states it."""
+    scope: str | None = None
+    """As front matter states it."""
 
 
 def find_metadata(parsed: ParsedDocument, name: str, latest_year: int) -> DocumentMetadata:
@@ -79,50 +103,64 @@ def find_metadata(parsed: ParsedDocument, name: str, latest_year: int) -> Docume
         latest_year: The last year that a document can be of: next year.
     """
     stem = PurePath(name).stem
-    title, title_source = _title(parsed, stem)
-    edition, edition_source = _edition(parsed, stem)
     dates = list(_dates(parsed, stem, latest_year))
-    year, date, year_source = dates[0] if dates else (None, None, "")
-    date_source = year_source
-    if dates and not date:  # another source may know the day of the same year
-        same_year = ((day, source) for other, day, source in dates if day and other == year)
-        date, date_source = next(same_year, (None, ""))
-    sources = {
-        "title": title_source,
-        "edition": edition_source,
-        "date": date_source,
-        "year": year_source,
+    year = most_trusted("year", (Found(year, source) for year, _, source in dates))
+    same_year = (Found(day, s) for other, day, s in dates if day and year and other == year.value)
+    found: dict[Field, Found[str] | Found[int] | None] = {
+        "title": most_trusted("title", _titles(parsed, stem)),
+        "edition": most_trusted("edition", _editions(parsed, stem)),
+        "date": most_trusted("date", same_year),
+        "year": year,
+        "series": _stated_series(parsed),
+        "scope": _stated_scope(parsed),
     }
+    values: dict[str, Any] = {field: one.value if one else None for field, one in found.items()}
     return DocumentMetadata(
-        title=title,
-        edition=edition,
-        date=date,
-        year=year,
-        sources={field: source for field, source in sources.items() if source},
-        other_years=tuple(y for y, _ in find_years(stem, latest_year) if y != year),
+        **values,
+        sources={field: one.source for field, one in found.items() if one},
+        other_years=tuple(
+            y for y, _ in find_years(stem, latest_year) if year is None or y != year.value
+        ),
     )
+
+
+def _stated_series(parsed: ParsedDocument) -> Found[str] | None:
+    """Return the series of front matter that tells an edition, too.
+
+    Site generators call a sequence of articles a series; those have no edition, and none of them
+    replaces another.
+    """
+    if any(parsed.metadata.get(key) for key in _EDITION_KEYS):
+        series = parsed.metadata.get("series", "").strip()
+        return Found(series, FRONT_MATTER) if 0 < len(series) <= _LONGEST_TITLE else None
+    return None
+
+
+def _stated_scope(parsed: ParsedDocument) -> Found[str] | None:
+    scope = parsed.metadata.get("scope", "").strip()
+    return Found(scope, FRONT_MATTER) if _SCOPE.fullmatch(scope) else None
 
 
 def _dates(
     parsed: ParsedDocument, stem: str, latest_year: int
 ) -> Iterator[tuple[int, str | None, str]]:
-    """Yield year, date and source, the most trusted first."""
+    """Yield year, date and source."""
     for key in _DATE_KEYS:
         for found in find_dates(parsed.metadata.get(key, ""), latest_year):
-            yield found.year, found.iso, "front matter"
+            yield found.year, found.iso, FRONT_MATTER
     pages = _front(parsed)
     first_page = [found for found, labelled in _dates_in(pages[0], latest_year) if labelled]
-    yield from ((found.year, found.iso, "first page, labelled") for found in first_page)
+    yield from ((found.year, found.iso, LABELLED) for found in first_page)
     for found in find_dates(stem, latest_year):
-        yield found.year, found.iso, "file name"
+        yield found.year, found.iso, FILE_NAME
     for year, kind in find_years(stem, latest_year):
-        yield year, None, f"file name, {kind}" if kind else "file name"
+        yield year, None, _NAME_KINDS[kind]
     for page in map(_title_part, pages):
         for found, _ in sorted(_dates_in(page, latest_year), key=lambda pair: not pair[1]):
-            yield found.year, found.iso, "first page"
+            yield found.year, found.iso, FIRST_PAGE
     for key in ("creationdate", "moddate"):
         for found in find_dates(parsed.metadata.get(key, "")[2:10], latest_year):
-            yield found.year, None, "properties"
+            yield found.year, None, PROPERTIES
 
 
 def _title_part(page: str) -> str:
@@ -141,17 +179,16 @@ def _dates_in(page: str, latest_year: int) -> list[tuple[FoundDate, bool]]:
     ]
 
 
-def _edition(parsed: ParsedDocument, stem: str) -> tuple[str | None, str]:
+def _editions(parsed: ParsedDocument, stem: str) -> Iterator[Found[str]]:
     for key in _EDITION_KEYS:
         if value := parsed.metadata.get(key):
-            return value.strip(), "front matter"
+            yield Found(value.strip(), FRONT_MATTER)
     if match := _version_in_front(parsed):
-        return _version(match), "first page"
+        yield Found(_version(match), FIRST_PAGE)
     if match := _NAME_VERSION.search(stem):
-        return re.sub(r"[_-]", ".", match[1]), "file name"
+        yield Found(re.sub(r"[_-]", ".", match[1]), FILE_NAME)
     if match := _VERSION.search(parsed.title or ""):
-        return _version(match), "properties"
-    return None, ""
+        yield Found(_version(match), PROPERTIES)
 
 
 def _version_in_front(parsed: ParsedDocument) -> re.Match[str] | None:
@@ -177,22 +214,27 @@ def _version(match: re.Match[str]) -> str:
     return " ".join(part for part in match.group("number", "suffix", "words") if part)
 
 
-def _title(parsed: ParsedDocument, stem: str) -> tuple[str, str]:
+def _titles(parsed: ParsedDocument, stem: str) -> Iterator[Found[str]]:
     if parsed.title and parsed.media_type != PDF:
-        source = "front matter" if parsed.media_type == MARKDOWN else "markup"
-        return _short(parsed.title).rstrip(" :"), source
+        source = FRONT_MATTER if parsed.media_type == MARKDOWN else MARKUP
+        yield Found(_short(parsed.title).rstrip(" :"), source)
     label = _TITLE_LABEL.search(_front(parsed)[0])  # the first: the next may be of a successor
     if label and label[1].strip():
-        return _short(label[1]), "first page"
-    if parsed.title and not _WORTHLESS_TITLE.match(parsed.title.strip()):
-        return _short(parsed.title), "properties"
+        yield Found(_short(label[1]), LABELLED)
+    if (
+        parsed.title
+        and parsed.media_type == PDF
+        and not _WORTHLESS_TITLE.match(parsed.title.strip())
+    ):
+        yield Found(_short(parsed.title), PROPERTIES)
     if parsed.printed_title:
-        return _short(_before_imprint(parsed.printed_title)), "first page"
-    return " ".join(re.split(r"[\s_]+|(?<=\D)-|-(?=\D)", stem)).strip() or stem, "file name"
+        yield Found(_short(_before_imprint(parsed.printed_title)), FIRST_PAGE)
+    spaced = " ".join(re.split(r"[\s_]+|(?<=\D)-|-(?=\D)", stem)).strip()
+    yield Found(spaced or stem, FILE_NAME)
 
 
 def _short(title: str) -> str:
-    line = " ".join(_TAG.sub(" ", title).split())
+    line = " ".join(_TAG.sub(" ", title).split()).lstrip("| ")  # a cell of a table of two columns
     if len(line) <= _LONGEST_TITLE:
         return line
     return line[:_LONGEST_TITLE].rsplit(" ", 1)[0] + " ..."

@@ -11,12 +11,12 @@ from graph.errors import UnreadableFile
 from graph.model import Chunk, Document, DocumentState, FileOutcome, Section, Vectors
 from graph.ports import Embedder
 from ingestion.chunk import SPLITTER_VERSION, chunk_document
+from ingestion.describe import describe
 from ingestion.identity import Task, document_id, file_sha256, file_stamp
-from ingestion.metadata import find_metadata
+from ingestion.metadata import METADATA_VERSION
 from ingestion.near_copies import minhash
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
-from ingestion.scope_map import DEFAULT_SCOPE, GivenMetadata
 from ingestion.sections import build_sections
 
 _ATTEMPTS = 2
@@ -72,7 +72,8 @@ def document_fingerprint(task: Task, plan: Plan) -> str:
     """Return a digest of all that a document's chunks depend on beside the file's bytes."""
     metadata = json.dumps(asdict(task.given), sort_keys=True)
     audience = document_audience(task, plan)
-    return _digest(SPLITTER_VERSION, plan.embedder.fingerprint, audience, metadata)
+    versions = (SPLITTER_VERSION, METADATA_VERSION)
+    return _digest(*versions, plan.embedder.fingerprint, audience, metadata)
 
 
 def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome | None:
@@ -117,34 +118,34 @@ def _document(
     task: Task, plan: Plan, parsed: ParsedDocument, sha256: str, fingerprint: str
 ) -> Document:
     now = datetime.now(UTC)
-    given = task.given
-    found = find_metadata(parsed, str(task.file.relative), latest_year=now.year + 1)
+    about = describe(
+        parsed,
+        task.file.relative,
+        task.given,
+        task.stated,
+        scope_set=task.scope_set,
+        latest_year=now.year + 1,
+    )
     return Document(
         id=task.id or document_id(plan.collection, task.file.uri),
         uri=task.file.uri,
-        title=given.title or found.title,
+        title=about.title,
         sha256=sha256,
         media_type=parsed.media_type,
         pages=parsed.pages,
         ingested_at=now.isoformat(timespec="seconds"),
         fingerprint=fingerprint,
-        scope=task.scope_set or given.scope or DEFAULT_SCOPE,
+        scope=about.scope,
         collection=plan.collection,
         audience=document_audience(task, plan),
-        series=given.series,
-        edition=given.edition or found.edition,
-        year=given.year or found.year,
-        date=_date(given, found.date),
+        series=about.series,
+        edition=about.edition,
+        year=about.year,
+        date=about.date,
         copies=task.copies,
         scope_set=task.scope_set is not None,
+        metadata_sources=about.sources,
     )
-
-
-def _date(given: GivenMetadata, found: str | None) -> str | None:
-    """Return the date that is given, or the one found unless it contradicts the year given."""
-    if given.date or not found:
-        return given.date
-    return found if given.year in (None, int(found[:4])) else None
 
 
 def _read_outcome(
@@ -164,7 +165,14 @@ def _read_outcome(
         sections=len(sections),
         chunks=len(chunks),
         engine=parsed.engine,
+        metadata=with_values(document),
     )
+
+
+def with_values(document: Document) -> tuple[str, ...]:
+    """Return a document's metadata with their sources, such as "year 2024: file name (0.80)"."""
+    split = (line.partition(": ") for line in document.metadata_sources)
+    return tuple(f"{field} {getattr(document, field)}: {source}" for field, _, source in split)
 
 
 def _refused(task: Task, error: UnreadableFile) -> FileOutcome:

@@ -36,7 +36,8 @@ def parse_regulation(data: bytes) -> ParsedDocument:
     """Read an XML file.
 
     The metadata of a regulation are "effective_date", "edition" (number of the Federal Register
-    document that made it), "series" (such as "12 CFR 1005"), "agency" and "published".
+    document that made it, and that date), "series" (such as "12 CFR 1005"), "agency" and
+    "published".
 
     Raises:
         UnreadableFile: "broken", "unsupported" (declares entities) or "no_text".
@@ -240,9 +241,12 @@ def _pieces(element: Element | None, silent: set[str]) -> Iterator[str]:
 def _regulation_metadata(root: Element) -> dict[str, str]:
     preamble = child(root, "preamble")
     volume, part = _all_text(child(preamble, "cfr", "title")), child(preamble, "cfr", "section")
+    effective = _all_text(child(preamble, "effectiveDate"))
+    number = _all_text(child(preamble, "documentNumber"))
     found = {
-        "effective_date": _all_text(child(preamble, "effectiveDate")),
-        "edition": _all_text(child(preamble, "documentNumber")),
+        "effective_date": effective,
+        # One rule may come into force in parts, each of which makes another version.
+        "edition": f"{number}, effective {effective}" if number and effective else number,
         "series": f"{volume} CFR {_all_text(part)}" if part is not None else "",
         "agency": _all_text(child(preamble, "agency")),
         "federal_register_date": _all_text(child(root, "fdsys", "date")),

@@ -49,6 +49,7 @@ def run_as_dict(run: IngestRun) -> dict[str, object]:
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "folders": list(run.folders),
+        "notes": list(run.notes),
         "totals": asdict(totals(run.outcomes)),
         "files": [asdict(outcome) for outcome in in_order(run)],
     }

@@ -9,7 +9,7 @@ from ingestion.gone import shown
 
 _COLUMNS = (
     "Status", "File", "What a person should know", "Pages", "Sections", "Chunks", "Seconds",
-    "Read by",
+    "Metadata", "Read by",
 )  # fmt: skip
 _NUMBERS = ("Pages", "Sections", "Chunks", "Seconds")
 _TROUBLE = ("refused", "gone")
@@ -24,6 +24,7 @@ dd { font-size: 1.4rem; margin: 0; }
 table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid #8884; padding: .3rem .6rem .3rem 0; text-align: left;
   vertical-align: top; }
+td ul { margin: 0; padding: 0; list-style: none; font-size: .8rem; min-width: 18rem; }
 td { overflow-wrap: anywhere; }
 th button { all: unset; cursor: pointer; font-weight: 600; white-space: nowrap; }
 th button:focus-visible { outline: 2px solid; }
@@ -102,6 +103,7 @@ def page(run: IngestRun, found: Totals, outcomes: Sequence[FileOutcome]) -> str:
     )
     rows = "\n".join(_row(outcome) for outcome in outcomes)
     folders = ", ".join(escape(_clean(folder)) for folder in run.folders)
+    notes = "".join(f"<p>{escape(_clean(note))}</p>" for note in run.notes)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -115,7 +117,7 @@ def page(run: IngestRun, found: Totals, outcomes: Sequence[FileOutcome]) -> str:
 <body>
 <h1>Ingestion into {escape(run.collection)}</h1>
 <p>{escape(run.started_at)} to {escape(run.finished_at)}. {folders}</p>
-<dl>{counts}</dl>
+{notes}<dl>{counts}</dl>
 <table>
 <thead><tr>{heads}</tr></thead>
 <tbody>
@@ -154,12 +156,15 @@ def _row(outcome: FileOutcome) -> str:
         ("Sections", outcome.sections, f"{outcome.sections:,}"),
         ("Chunks", outcome.chunks, f"{outcome.chunks:,}"),
         ("Seconds", outcome.seconds, f"{outcome.seconds:.1f}"),
-        ("", outcome.engine, outcome.engine),
     )
     shown_cells = "".join(
         f'<td{_kind(name)} data-value="{escape(_clean(str(value)))}">{escape(_clean(text))}</td>'
         for name, value, text in cells
     )
+    lines = "".join(f"<li>{escape(_clean(line))}</li>" for line in outcome.metadata)
+    engine = escape(outcome.engine)
+    shown_cells += f'<td data-value="">{f"<ul>{lines}</ul>" if lines else ""}</td>'
+    shown_cells += f'<td data-value="{engine}">{engine}</td>'
     trouble = f' class="{outcome.status}"' if outcome.status in _TROUBLE else ""
     return f"<tr{trouble}>{shown_cells}</tr>"
 

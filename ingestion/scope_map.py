@@ -10,7 +10,8 @@
 
 Globs are those of .gitignore, relative to the ingested folder; of the rules that match a file the
 first one counts. What `ignore` matches is not ingested. Without a map a file's scope is the first
-folder below the ingested one.
+folder below the ingested one. `series: none` says that a file is an edition of nothing, where its
+name looks as if it were.
 """
 
 import re
@@ -28,6 +29,9 @@ MAP_NAME = "scopes.yaml"
 """A file of this name in the ingested folder is used by itself, and is not ingested."""
 
 DEFAULT_SCOPE = "default"
+
+NO_SERIES = "none"
+"""As series: the file is no edition of anything."""
 
 
 @dataclass(frozen=True, slots=True)

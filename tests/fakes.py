@@ -13,6 +13,7 @@ from graph.editions import Edition, Validity, first_day, order_editions
 from graph.fold import fold
 from graph.model import (
     OPEN_ENDED,
+    SCOPE_SET,
     Candidate,
     Chunk,
     ChunkBatch,
@@ -112,7 +113,13 @@ class MemoryStore:
         ]
         for item in moved:
             id = item.document.id
-            document = replace(item.document, scope=scopes[id], scope_set=True)
+            found = (x for x in item.document.metadata_sources if not x.startswith("scope:"))
+            document = replace(
+                item.document,
+                scope=scopes[id],
+                scope_set=True,
+                metadata_sources=(*found, SCOPE_SET),
+            )
             self.items[id] = replace(item, document=document)
         return len(moved)
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -83,11 +83,8 @@ def show(
     if json:
         print_json(found[0])
         return
-    for key, value in found[0].items():
-        shown = "" if value is None else value
-        if isinstance(value, tuple):
-            shown = ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
-        console().print(f"{key:<12} {shown}", markup=False, highlight=False, soft_wrap=True)
+    for line in _as_lines(found[0]):
+        console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -199,6 +196,23 @@ def _as_dict(document: "Document", chunks: int) -> dict[str, object]:
     from dataclasses import asdict
 
     return {**asdict(document), "chunks": chunks}
+
+
+def _as_lines(properties: "Mapping[str, object]") -> list[str]:
+    """Return a line for each property; where the metadata come from is said beside them."""
+    sources = dict(
+        str(line).split(": ", 1) for line in cast("tuple[str]", properties["metadata_sources"])
+    )
+    lines: list[str] = []
+    for key, value in properties.items():
+        if key == "metadata_sources":
+            continue
+        shown = "" if value is None else str(value)
+        if isinstance(value, tuple):
+            shown = ", ".join(map(str, cast("tuple[str, ...]", value)))
+        source = f"   [{sources[key]}]" if key in sources else ""
+        lines.append(f"{key:<12} {shown}{source}")
+    return lines
 
 
 def _print_table(found: "list[tuple[Document, int]]") -> None:

@@ -66,7 +66,7 @@ def summary(run: "IngestRun") -> list[str]:
     if found.near_copies:
         near = "is a near copy" if found.near_copies == 1 else "are near copies"
         lines.append(f"{counted(found.near_copies, 'document')} {near} of others; all are kept.")
-    return [*lines, *_gone(run)]
+    return [*lines, *_gone(run), *run.notes]
 
 
 def _gone(run: "IngestRun") -> list[str]:

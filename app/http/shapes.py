@@ -252,6 +252,7 @@ class DocumentShape(BaseModel):
     date: str | None
     is_current: bool
     copies: list[str]
+    metadata_sources: list[str]
     chunks: int
 
 

@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graph.model import Filter, Holding, IngestedDocument, SearchRequest, TrainedRouter
+from graph.model import (
+    SCOPE_SET,
+    Filter,
+    Holding,
+    IngestedDocument,
+    SearchRequest,
+    TrainedRouter,
+)
 from graph.ports import Store
 from tests.fakes import HashingEmbedder
 from tests.graphs import make_document
@@ -643,6 +650,17 @@ def test_a_document_that_is_moved_is_found_in_its_new_scope_only(store: Store, l
     assert leg(store, "culvert", both) == ["culvert price", "culvert size"]
     assert [(s.name, s.documents) for s in store.list_scopes(ALL)] == [("new", 1), ("old", 1)]
     assert store.scope_names("default") == ["new", "old"]
+
+
+def test_where_metadata_come_from_is_kept_and_a_scope_that_is_set_says_so(store: Store) -> None:
+    sources = ("title: first page (0.60)", "scope: folder (0.80)", "year: file name (0.80)")
+    item = make_document("a", "culvert", scope="old", metadata_sources=sources)
+    store.write([item, make_document("b", "bridge")])
+
+    assert {d.metadata_sources for d, _ in store.list_documents(ALL)} == {sources, ()}
+    store.set_scopes("default", {item.document.id: "new"})
+    (moved,) = [d for d, _ in store.list_documents(Filter(scopes=("new",)))]
+    assert moved.metadata_sources == (sources[0], sources[2], SCOPE_SET)
 
 
 def test_a_scope_that_is_left_by_all_is_gone(store: Store) -> None:

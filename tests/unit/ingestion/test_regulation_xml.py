@@ -107,7 +107,8 @@ def test_the_effective_date_and_the_number_of_the_rule_tell_versions_apart() -> 
     found = find_metadata(parsed, "2016-24506.xml", latest_year=2030)
 
     assert found.title == "12 CFR 1005 Fund Transfers (Regulation E)"
-    assert (found.edition, found.date, found.year) == ("2016-24506", "2016-11-14", 2016)
+    assert found.edition == "2016-24506, effective 2016-11-14"
+    assert (found.date, found.year) == ("2016-11-14", 2016)
     assert parsed.metadata["series"] == "12 CFR 1005"
 
 

@@ -595,7 +595,9 @@ ORDER BY weight DESC, c.id
 # Filters ------------------------------------------------------------------------------------------
 
 CONDITIONS: dict[str, LiteralString] = {
-    "always": "c.collection = $collection AND c.audience IN $audiences",
+    "collection": "c.collection = $collection",
+    "audience": "c.audience = $audiences[0]",
+    "audiences": "c.audience IN $audiences",
     "scopes": "c.scope IN $filter_scopes",
     "series": "c.series = $series",
     "edition": "c.edition = $edition",
@@ -613,7 +615,9 @@ def searching(lists: Sequence[str]) -> LiteralString:
 
 def filtered(statement: LiteralString, where: Filter) -> LiteralString:
     """Return the statement with the conditions that the filter needs."""
-    parts: list[LiteralString] = [CONDITIONS["always"]]
+    # One audience, the usual case, is found faster by = than by IN.
+    audience = CONDITIONS["audience" if len(where.audiences) == 1 else "audiences"]
+    parts: list[LiteralString] = [CONDITIONS["collection"], audience]
     if where.series is not None:
         parts.append(CONDITIONS["series"])
     if where.edition is not None:

@@ -87,9 +87,12 @@ def describe(
         ("scope", scope),
     )
     values = {field: one.value if one else None for field, one in fields}
+    origins: list[tuple[Field, str]] = [(field, one.source) for field, one in fields if one]
+    if given.series == NO_SERIES:
+        origins.insert(1, ("series", SCOPE_MAP))
     return Description(
         **values,  # pyright: ignore[reportArgumentType]  # a title and a scope are always found
-        origins=tuple((field, one.source) for field, one in fields if one),
+        origins=tuple(origins),
     )
 
 

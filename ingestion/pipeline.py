@@ -25,6 +25,7 @@ from graph.errors import ModelError, UsageError
 from graph.model import FileOutcome, FileStatus, IngestedDocument, IngestRun, Vector
 from graph.ports import Embedder, Store, Topics
 from ingestion.chunk import embedded_text
+from ingestion.classify import Classifier
 from ingestion.gone import Folder, Gone, find_gone, folders_read, shown
 from ingestion.identity import (
     Assignment,
@@ -77,6 +78,8 @@ class IngestOptions:
     """Whether to remove documents of the folders whose files are gone."""
     engine: Engine = read_ahead
     """What reads the files."""
+    classifier: Classifier | None = None
+    """Asked about documents of which the rules are unsure; None asks nobody."""
 
 
 class Progress(Protocol):
@@ -131,11 +134,17 @@ def ingest(
     log = _Log(progress)
     topics = load_topics(store, options.collection, embedder.fingerprint)
     found = _find(paths, store, options, log)
-    plan = Plan(options.collection, options.audience, embedder, options.limits)
-    finish = partial(_finish, store, options.collection, started_at, found.folders, log)
+    asking = options.classifier
+    mark = asking.mark if asking else ""
+    plan = Plan(options.collection, options.audience, embedder, options.limits, mark)
+    finish = partial(_finish, store, options, started_at, found.folders, log)
+    if asking:
+        asking.offer(_scopes(store, options.collection, found.assignment))
     try:
         with closing(options.engine(found.assignment.tasks, plan, options.jobs)) as results:
-            for batch in batches(log.without_outcomes(results), options.batch_chunks):
+            documents = log.without_outcomes(results)
+            told = map(asking, documents) if asking else documents
+            for batch in batches(told, options.batch_chunks):
                 items = _embed(batch, embedder, cache, log)
                 store.write([_with_topics(item, topics) for item in items])
                 for prepared in batch:
@@ -377,13 +386,21 @@ def _brought_along(batch: Sequence[Prepared]) -> dict[str, Vector]:
     }
 
 
+def _scopes(store: Store, collection: str, assignment: Assignment) -> Iterator[str]:
+    """Yield the scopes of the collection, and those of the files of this run."""
+    yield from store.scope_names(collection)
+    yield from (task.given.scope for task in assignment.tasks if task.given.scope)
+
+
 def _finish(
-    store: Store, collection: str, started_at: str, folders: Sequence[Folder], log: _Log
+    store: Store, options: IngestOptions, started_at: str, folders: Sequence[Folder], log: _Log
 ) -> IngestRun:
-    store.finish(collection)
+    store.finish(options.collection)
     outcomes = tuple(sorted(log.outcomes, key=lambda outcome: outcome.uri))
     names = tuple(shown(folder.uri) for folder in folders)
-    run = IngestRun(uuid.uuid4().hex, collection, started_at, _now(), outcomes, names)
+    notes = options.classifier.notes() if options.classifier else ()
+    ids = (uuid.uuid4().hex, options.collection)
+    run = IngestRun(*ids, started_at, _now(), outcomes, names, notes)
     store.record_run(run)
     return run
 

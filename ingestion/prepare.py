@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from graph.errors import UnreadableFile
 from graph.model import Chunk, Document, DocumentState, FileOutcome, Section, Vectors
@@ -18,6 +19,9 @@ from ingestion.near_copies import minhash
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
 from ingestion.sections import build_sections
+
+CLASSIFIED = "+"
+"""In a stored fingerprint, before the mark of the chat model that was asked about the document."""
 
 _ATTEMPTS = 2
 """How often a file is read that changes meanwhile."""
@@ -32,6 +36,8 @@ class Plan:
     """For files to which the scope map gives none; see `IngestOptions`."""
     embedder: Embedder
     limits: ReadLimits
+    classifier: str = ""
+    """Mark of the chat model that is asked about documents; empty where none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class Prepared:
     """Signature by which near copies are found."""
     vectors: Vectors | None = None
     """Shape (len(chunks), d), where the chunks were embedded with the reading."""
+    path: PurePath = PurePath()  # noqa: RUF009 (immutable)
+    """The file's path below the ingested folder."""
 
 
 def prepare(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome:
@@ -85,9 +93,7 @@ def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome |
     sha256 = task.sha256 if planned else file_sha256(path, plan.limits.file_bytes)
     fingerprint = document_fingerprint(task, plan)
     known = task.known
-    # The fingerprint knows what is given now, not that the graph holds another scope since.
-    now = (sha256, fingerprint, task.scope_set)
-    if known is not None and (known.sha256, known.fingerprint, known.scope_set) == now:
+    if known is not None and _is_known(known, sha256, fingerprint, task, plan):
         return _unchanged(task, known)
     parsed = reader.read(path)
     if file_stamp(path) != stamp or not sha256:
@@ -104,7 +110,20 @@ def _attempt(task: Task, plan: Plan, reader: Reader) -> Prepared | FileOutcome |
     outcome = _read_outcome(task, document, parsed, sections, chunks)
     seconds = round(time.monotonic() - started, 3)
     signature = minhash(parsed.text)
-    return Prepared(document, sections, chunks, replace(outcome, seconds=seconds), signature)
+    outcome = replace(outcome, seconds=seconds)
+    return Prepared(document, sections, chunks, outcome, signature, path=task.file.relative)
+
+
+def _is_known(
+    known: DocumentState, sha256: str | None, fingerprint: str, task: Task, plan: Plan
+) -> bool:
+    """Return whether the graph has the file as it would be read now."""
+    # The fingerprint knows what is given now, not that the graph holds another scope since.
+    if (known.sha256, known.scope_set) != (sha256, task.scope_set):
+        return False
+    before, _, classifier = known.fingerprint.partition(CLASSIFIED)
+    # What a model said stays where none is asked any more.
+    return before == fingerprint and plan.classifier in ("", classifier)
 
 
 def _unchanged(task: Task, known: DocumentState) -> FileOutcome:

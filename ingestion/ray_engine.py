@@ -52,6 +52,7 @@ class _Errand:
     fingerprint: str
     """Of the embedder that the driver has."""
     load: LoadEmbedder
+    classifier: str
 
 
 def read_on_ray(
@@ -75,7 +76,8 @@ def read_on_ray(
         ServerError: The cluster failed.
         ModelError: The embedder failed.
     """
-    errand = _Errand(plan.collection, plan.audience, plan.limits, plan.embedder.fingerprint, load)
+    mark = plan.embedder.fingerprint
+    errand = _Errand(plan.collection, plan.audience, plan.limits, mark, load, plan.classifier)
     with _connected(address, jobs) as ray:
         remote = ray.remote(num_cpus=1, max_retries=_TRIES - 1)(_prepare_and_embed)
         shared = ray.put(errand)
@@ -178,7 +180,7 @@ def _prepare_and_embed(errand: _Errand, task: Task) -> Prepared | FileOutcome:
             )
         _kept[key] = (embedder, Reader(errand.limits))
     embedder, reader = _kept[key]
-    plan = Plan(errand.collection, errand.audience, embedder, errand.limits)
+    plan = Plan(errand.collection, errand.audience, embedder, errand.limits, errand.classifier)
     result = prepare(task, plan, reader)
     if isinstance(result, FileOutcome):
         return result

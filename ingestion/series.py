@@ -97,6 +97,17 @@ class Series:
     """Whether the name says that this is a draft."""
 
 
+def has_no_editions(name: str) -> bool:
+    """Return whether a name is that of something that comes out again and replaces nothing."""
+    return _NO_EDITIONS.search(name) is not None
+
+
+def plain_series(words: str) -> str | None:
+    """Return the name of a work without version and year; None where nothing is left of it."""
+    cut = None if has_no_editions(words) else _cut(words, None)
+    return cut.rest.strip(" -_,.:()") if cut and _has_words(cut.rest) else None
+
+
 def find_series(path: PurePath, known: Known) -> Series | None:
     """Find the series by the file's name, else by a title that carries its edition.
 
@@ -105,7 +116,7 @@ def find_series(path: PurePath, known: Known) -> Series | None:
         known: What is known of the document.
     """
     stem = path.stem
-    if _NO_EDITIONS.search(stem) or _NO_EDITIONS.search(known.title):
+    if has_no_editions(stem) or has_no_editions(known.title):
         return None
     cut = _cut(stem, known.edition)
     source = _source(cut, known.edition) if cut and _has_words(cut.rest) else None

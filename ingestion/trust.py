@@ -34,10 +34,11 @@ PROPERTIES = "properties"
 NOWHERE = "no folder"
 
 CONFIDENCE: Mapping[str, Mapping[Field, float]] = {
-    SCOPE_MAP: dict.fromkeys(("title", "edition", "date", "year", "series", "scope"), 1.0),
-    SET_IN_GRAPH: {"scope": 1.0},
-    FRONT_MATTER: dict.fromkeys(("title", "edition", "date", "year", "series"), 0.95)
-    | {"scope": 0.9},
+    SCOPE_MAP: {"title": 1, "edition": 1, "date": 1, "year": 1, "series": 1, "scope": 1},
+    SET_IN_GRAPH: {"scope": 1},
+    FRONT_MATTER: {
+        "title": 0.95, "edition": 0.95, "date": 0.95, "year": 0.95, "series": 0.95, "scope": 0.9,
+    },
     MARKUP: {"title": 0.95},
     LABELLED: {"title": 0.9, "date": 0.9, "year": 0.9},
     NAME_AND_PAGE: {"series": 0.9},
@@ -49,10 +50,10 @@ CONFIDENCE: Mapping[str, Mapping[Field, float]] = {
     NAME_OF_EDITION: {"series": 0.65},
     TITLE: {"edition": 0.65, "series": 0.65},
     FIRST_PAGE: {"title": 0.6, "edition": 0.85, "date": 0.65, "year": 0.65},
-    CHAT_MODEL: {"year": 0.6, "series": 0.6, "scope": 0.6},
+    CHAT_MODEL: {"edition": 0.6, "year": 0.6, "series": 0.6, "scope": 0.6},
     PROPERTIES: {"title": 0.7, "edition": 0.5, "year": 0.4},
     NOWHERE: {"scope": 0.2},
-}
+}  # fmt: skip
 """Confidence in [0, 1] by source and field; what is missing does not occur."""
 
 UNSURE = 0.6
@@ -76,6 +77,12 @@ class Found(Generic[T]):
 def most_trusted(field: Field, candidates: Iterable[Found[T]]) -> Found[T] | None:
     """Return the candidate with the highest confidence; of equal ones the first."""
     return max(candidates, key=lambda found: found.confidence(field), default=None)
+
+
+def confidence_of(field: Field, sources: Iterable[str]) -> float:
+    """Return how far a field can be trusted, by lines of `in_words`; 0 for one that is unknown."""
+    lines = (line for line in sources if line.startswith(f"{field}: "))
+    return next((float(line.rpartition("(")[2].rstrip(")")) for line in lines), 0.0)
 
 
 def in_words(field: Field, source: str) -> str:

@@ -1,6 +1,7 @@
 """`milepost ingest`: documents into the graph, and a report of every file."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,6 +12,7 @@ from app.cli import options
 if TYPE_CHECKING:
     from app.settings import Settings
     from graph.model import IngestRun
+    from ingestion.classify import Classifier
     from ingestion.pipeline import Engine, IngestOptions
 
 
@@ -56,6 +58,14 @@ Verbose = Annotated[
 Watch = Annotated[
     bool, typer.Option("--watch", help="Stay, and ingest again whenever a file changes.")
 ]
+Classify = Annotated[
+    bool,
+    typer.Option(
+        "--classify",
+        help="Where the rules are unsure of scope, series or year, ask the chat model that is set: "
+        "names and beginnings of documents are sent to its server.",
+    ),
+]
 EngineName = Annotated[
     Literal["local", "ray"],
     typer.Option("--engine", help="Read and embed here, or on the Ray cluster of RAY_ADDRESS."),
@@ -79,6 +89,7 @@ def ingest(
     quiet: Quiet = False,
     verbose: Verbose = False,
     watch: Watch = False,
+    classify: Classify = False,
     engine: EngineName = "local",
     jobs: Jobs = 1,
     seconds_per_file: Seconds = 120.0,
@@ -100,11 +111,12 @@ def ingest(
 
     limits = ReadLimits(seconds=seconds_per_file, file_bytes=max_mb * 1_000_000)
     chosen = IngestOptions(collection, audience, scope_map, limits, jobs, prune=prune)
-    run = _run(paths, chosen, report, engine, quiet=quiet)
+    ingest_them = partial(_run, paths, chosen, report, engine, classify=classify, quiet=quiet)
+    run = ingest_them()
     _show(run, report, json=json, verbose=verbose)
     if watch:
         for _ in _changes(paths):
-            run = _run(paths, chosen, report, engine, quiet=quiet)
+            run = ingest_them()
             _show(run, report, json=json, verbose=verbose)
     _exit_by(run, strict=strict)
 
@@ -136,6 +148,7 @@ def _run(
     report: Path | None,
     engine: Literal["local", "ray"],
     *,
+    classify: bool,
     quiet: bool,
 ) -> "IngestRun":
     from dataclasses import replace
@@ -151,8 +164,10 @@ def _run(
     check_paths(paths)  # before anything is started
     if report is not None:
         check_report(report)
+    found = settings.load()
+    classifier = _classifier(found) if classify else None
     with (
-        wiring.open_app(settings.load(), migrate=True, bulk=True) as app,
+        wiring.open_app(found, migrate=True, bulk=True) as app,
         open_cache(app.settings.cache_dir, app.embedder, _say) as cache,
         showing(progress_console(), quiet=quiet) as progress,
     ):
@@ -162,7 +177,9 @@ def _run(
                 store=app.store,
                 embedder=app.embedder,
                 cache=cache,
-                options=replace(chosen, engine=_engine(engine, app.settings)),
+                options=replace(
+                    chosen, engine=_engine(engine, app.settings), classifier=classifier
+                ),
                 progress=progress,
             )
         except KeyboardInterrupt:
@@ -181,6 +198,27 @@ def _engine(name: Literal["local", "ray"], settings: "Settings") -> "Engine":
         return read_ahead
     load = partial(load_embedder, settings.embedder, settings.cache_dir, _say, bulk=True)
     return partial(read_on_ray, address=settings.ray_address, load=load)
+
+
+def _classifier(settings: "Settings") -> "Classifier":
+    """Return what asks the chat model that is set.
+
+    Raises:
+        ConfigurationError: None is set, or it cannot be set up.
+    """
+    from agents.chat import ROUTING_TEMPERATURE
+    from app.systems import chat_model, completer
+    from graph.errors import ConfigurationError
+    from ingestion.classify import Classifier
+
+    # Set up now rather than in the middle of a run.
+    if chat_model(settings.model, settings, temperature=ROUTING_TEMPERATURE) is None:
+        raise ConfigurationError(
+            "--classify needs a chat model, and none is set. Set MILEPOST_MODEL, such as "
+            "openai:gpt-5-mini, or leave --classify out."
+        )
+    kept = settings.cache_dir / "classified.jsonl"
+    return Classifier(completer(settings, answer_tokens=200), settings.model, kept)
 
 
 def _say(message: str) -> None:

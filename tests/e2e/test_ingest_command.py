@@ -215,3 +215,24 @@ def test_watching_takes_in_a_file_that_is_added_until_ctrl_c(
         watching.communicate(timeout=30)
 
     assert watching.returncode == 130
+
+
+def test_asking_a_chat_model_needs_one(folder: Path, cli_env: dict[str, str]) -> None:
+    done = milepost("ingest", str(folder), "--classify", env=cli_env)
+
+    assert done.returncode == 2
+    assert "--classify needs a chat model" in done.stderr
+
+
+def test_a_document_is_shown_with_where_its_metadata_come_from(
+    folder: Path, cli_env: dict[str, str]
+) -> None:
+    (folder / "roads" / "paving-2021.md").write_text("# Paving\n\nGravel is laid.\n", "utf-8")
+    milepost("ingest", str(folder), env=cli_env)
+
+    shown = milepost("documents", "show", str(folder / "roads" / "paving-2021.md"), env=cli_env)
+
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    assert "year 2021 [file name (0.80)]" in lines
+    assert "series roads/paving [file name, year (0.70)]" in lines
+    assert "scope roads [folder (0.80)]" in lines

@@ -96,3 +96,17 @@ def test_gone_files_are_no_files_of_the_run() -> None:
     found = totals((*RUN.outcomes, gone, replace(gone, status="removed")))
 
     assert (found.files, found.gone, found.removed, found.chunks) == (5, 1, 1, 60)
+
+
+def test_the_page_and_the_json_report_tell_metadata_and_notes(tmp_path: Path) -> None:
+    line = "year 2024: file name (0.80)"
+    run = replace(RUN, outcomes=(replace(READ, metadata=(line,)),), notes=("metadata: <none>",))
+
+    write_report(run, tmp_path / "report.html")
+
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert f"<li>{line}</li>" in page
+    assert "<p>metadata: &lt;none&gt;</p>" in page
+    [file] = run_as_dict(run)["files"]  # type: ignore[misc]
+    assert file["metadata"] == (line,)
+    assert run_as_dict(run)["notes"] == ["metadata: <none>"]

@@ -12,6 +12,7 @@ from app.settings import Settings
 from app.systems import build_systems, chat_model
 from graph.errors import StoreUnavailable, UsageError
 from graph.model import Filter, Query, Ranking
+from graph.patience import Patience
 from graph.ports import Embedder
 from graph.server.options import ServerOptions
 from graph.store import EmbedderInfo, GraphStore
@@ -207,12 +208,15 @@ def locate_server(settings: Settings) -> "Connection":
 
 
 @contextmanager
-def open_store(settings: Settings, *, retry_seconds: float = 30) -> Generator[GraphStore]:
+def open_store(
+    settings: Settings, *, retry_seconds: float = 30, patience: Patience | None = None
+) -> Generator[GraphStore]:
     """Open the graph that the settings name, and close it at the end.
 
     Args:
         settings: From `app.settings.load`.
         retry_seconds: How long a lost connection is tried again.
+        patience: For a server that goes away for longer.
 
     Raises:
         StoreUnavailable: No Neo4j answers; the message says how to start one.
@@ -221,7 +225,11 @@ def open_store(settings: Settings, *, retry_seconds: float = 30) -> Generator[Gr
     connection = locate_server(settings)
     auth = (connection.username, connection.password)
     with GraphStore(
-        connection.uri, auth, database=settings.neo4j_database, retry_seconds=retry_seconds
+        connection.uri,
+        auth,
+        database=settings.neo4j_database,
+        retry_seconds=retry_seconds,
+        patience=patience,
     ) as store:
         store.check_server()  # at once, where other calls go on trying for a while
         yield store
@@ -235,6 +243,7 @@ def open_app(
     bulk: bool = False,
     notify: Callable[[str], None] | None = None,
     retry_seconds: float = 30,
+    patience: Patience | None = None,
 ) -> Generator[App]:
     """Open graph and embedder, check that they fit, and close them at the end.
 
@@ -244,6 +253,7 @@ def open_app(
         bulk: Whether many passages will be embedded, as by commands that ingest.
         notify: Told in one line what is being waited for; None prints it to standard error.
         retry_seconds: How long a lost connection is tried again.
+        patience: For a server that goes away for longer.
 
     Raises:
         StoreUnavailable: No Neo4j answers.
@@ -253,7 +263,7 @@ def open_app(
     from agents.memory import RememberingEmbedder
     from ingestion.embed import load_embedder
 
-    with open_store(settings, retry_seconds=retry_seconds) as store:
+    with open_store(settings, retry_seconds=retry_seconds, patience=patience) as store:
         embedder = RememberingEmbedder(
             load_embedder(settings.embedder, settings.cache_dir, notify or _say, bulk=bulk)
         )

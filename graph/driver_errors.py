@@ -52,6 +52,11 @@ def wrapped(uri: str) -> Generator[None]:
 def _neo4j_error(uri: str, error: Neo4jError) -> StoreError:
     code = error.code or ""
     message = _first_line(error)
+    if code.endswith("General.DatabaseUnavailable"):
+        return StoreUnavailable(
+            f"The database of Neo4j at {uri} is not there yet, or is being shut down. Wait, or "
+            f"look into the server's log. ({message})"
+        )
     if any(code.endswith(full) for full in _FULL) or "No space left" in message:
         return StoreFull(
             f"Neo4j at {uri} is out of memory or disk space. Free some, or give it more memory. "

@@ -39,6 +39,7 @@ from graph.model import (
     Vector,
     Vectors,
 )
+from graph.patience import Patience
 from graph.topics import check_theta
 
 _T = TypeVar("_T")
@@ -73,7 +74,13 @@ class GraphStore:
     """
 
     def __init__(
-        self, uri: str, auth: tuple[str, str], *, database: str = "neo4j", retry_seconds: float = 30
+        self,
+        uri: str,
+        auth: tuple[str, str],
+        *,
+        database: str = "neo4j",
+        retry_seconds: float = 30,
+        patience: Patience | None = None,
     ) -> None:
         """Set the driver up.
 
@@ -82,10 +89,12 @@ class GraphStore:
             auth: User name and password.
             database: Name of the database.
             retry_seconds: How long a transaction is retried over lost connections and deadlocks.
+            patience: For a server that is away for longer; None fails then.
         """
         _require_bolt(uri)
         self._uri = uri
         self._database = database
+        self._patience = patience
         with wrapped(uri):
             self._driver: Driver = GraphDatabase.driver(
                 uri,
@@ -500,6 +509,10 @@ class GraphStore:
 
     def _transaction(self, access: str, work: Callable[[ManagedTransaction], _T]) -> _T:
         """Run `work` in a managed transaction: it may run twice, when a connection is lost."""
+        once = partial(self._once, access, work)
+        return self._patience.run(once) if self._patience else once()
+
+    def _once(self, access: str, work: Callable[[ManagedTransaction], _T]) -> _T:
         with (
             wrapped(self._uri),
             self._driver.session(database=self._database, default_access_mode=access) as session,

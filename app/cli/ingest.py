@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ingestion.pipeline import Engine, IngestOptions
 
 
+WAIT_SECONDS = 600
+"""How long a run waits for a Neo4j that went away."""
+
+
 def _path(given: str) -> Path:
     """Refuse an empty path: it would be the current folder, and mostly is a variable unset."""
     if not given.strip():
@@ -105,6 +109,9 @@ def ingest(
     and with --prune removed; a folder that cannot be read wholly, or is empty, prunes nothing.
 
     A file's scope is the first folder below the one given, unless a scope map says otherwise.
+
+    When Neo4j goes away, the run waits ten minutes for it, and goes on. After Ctrl-C or a crash the
+    same command goes on where it ended.
     """
     from ingestion.parsed import ReadLimits
     from ingestion.pipeline import IngestOptions
@@ -156,6 +163,8 @@ def _run(
     from app import settings, wiring
     from app.cli.ingest_progress import showing
     from app.cli.output import progress_console
+    from graph.errors import StoreUnavailable
+    from graph.patience import Patience
     from ingestion import pipeline
     from ingestion.report import check_report
     from ingestion.vector_cache import open_cache
@@ -167,7 +176,9 @@ def _run(
     found = settings.load()
     classifier = _classifier(found) if classify else None
     with (
-        wiring.open_app(found, migrate=True, bulk=True) as app,
+        wiring.open_app(
+            found, migrate=True, bulk=True, retry_seconds=5, patience=Patience(WAIT_SECONDS, _say)
+        ) as app,
         open_cache(app.settings.cache_dir, app.embedder, _say) as cache,
         showing(progress_console(), quiet=quiet) as progress,
     ):
@@ -184,6 +195,9 @@ def _run(
             )
         except KeyboardInterrupt:
             _say("Interrupted. Whole documents are in the graph; the same command goes on.")
+            raise
+        except StoreUnavailable:
+            _say("Neo4j went away. Whole documents are in the graph; the same command goes on.")
             raise
 
 

@@ -7,10 +7,14 @@ definitions in biomedical text" (2003).
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from agents.quotable import folded_words
 
-_DEFINED = re.compile(r"((?:[\w'’-]+[ \n]+){1,8})\(([A-Z][A-Za-z]{1,7})\)")  # noqa: RUF001 (typographic)
+_SHORT = re.compile(r"(?<=[ \n])\(([A-Z][A-Za-z]{1,7})\)")
+_NO_WORD = re.compile(r"[^\w'’ \n-]")  # noqa: RUF001 (a typographic apostrophe)
+_LONGEST, _MOST_LETTERS = 8, 200
+"""Of a long form: words, and letters to look for them in."""
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}(?=s?\b)")
 _SMALL = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to"})
 
@@ -24,18 +28,29 @@ def find_abbreviations(question: str, texts: Sequence[str]) -> Abbreviations:
     Passages seldom hold the definition themselves. So words that follow each other in the question
     are taken for the long form of their initials, where these stand in the texts in capitals.
     """
-    capitals = {word for text in texts for word in _CAPITALS.findall(text)}
+    known = [_known(text) for text in texts]
+    capitals = frozenset[str]().union(*(words for words, _ in known))
     asked = re.findall(r"[^\W\d_]+", question)
     found = {
         folded_words(initials)[0]: frozenset(folded_words(" ".join(words)))
         for words in _runs(asked)
         if (initials := "".join(word[0] for word in words).upper()) in capitals
     }
-    for text in texts:
-        for before, short in _DEFINED.findall(text):
-            if long := _long_form(before.split(), short.removesuffix("s").upper()):
-                found[folded_words(short)[0]] = frozenset(folded_words(long))
+    for _, defined in known:
+        found |= defined
     return found
+
+
+@lru_cache(maxsize=2_000)  # passages that answer one question are found for others, too
+def _known(text: str) -> tuple[frozenset[str], Abbreviations]:
+    """Return what stands in capitals in a text, and the abbreviations that it defines."""
+    found: dict[str, frozenset[str]] = {}
+    for match in _SHORT.finditer(text):
+        before = _NO_WORD.split(text[max(0, match.start() - _MOST_LETTERS) : match.start()])[-1]
+        initials = match.group(1).removesuffix("s").upper()
+        if long := _long_form(before.split()[-_LONGEST:], initials):
+            found[folded_words(match.group(1))[0]] = frozenset(folded_words(long))
+    return frozenset(_CAPITALS.findall(text)), found
 
 
 def _runs(words: list[str]) -> Iterator[list[str]]:

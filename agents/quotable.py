@@ -92,9 +92,9 @@ def _says_something(one: Quotable) -> bool:
 
 def _keep(kept: list[Quotable], new: Quotable) -> None:
     size = len(new.words)
+    least, most = _SAME * size, size / _SAME  # others cannot have so much in common
     for i, old in enumerate(kept):
-        fewer = min(len(old.words), size)
-        if fewer >= _SAME * max(len(old.words), size) and similarity(old.words, new.words) >= _SAME:
+        if least <= len(old.words) <= most and similarity(old.words, new.words) >= _SAME:
             if new.preferred and not old.preferred:
                 kept[i] = replace(new, rank=min(old.rank, new.rank))
             return

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # uv does not compile by default, and importing uncompiled torch takes three times as long.
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: demo test check bench bench-ingest bench-search setup format lock clean
+.PHONY: demo test check bench bench-ingest bench-search bench-serve setup format lock clean
 
 setup: $(VENV)/.installed
 
@@ -27,6 +27,9 @@ bench-ingest: setup
 
 bench-search: setup
 	$(BIN)/python -m eval.bench.search
+
+bench-serve: setup
+	$(BIN)/python -m eval.bench.serving
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from app.wiring import App
 
 MEGABYTE = 1_000_000
+QUOTED_AT_ONCE = 8
+"""Quoting takes the processor: more threads only make some wait much longer than others."""
+WRITTEN_AT_ONCE = 32
+"""A chat model is waited for."""
 RETRY_SECONDS = 3.0
 """A caller waits no longer than that for a graph that is away; it is told when to try again."""
 
@@ -35,8 +39,15 @@ def serve(
     ] = None,
     max_upload_mb: Annotated[int, typer.Option(help="Largest upload.", min=1)] = 50,
     workers: Annotated[
-        int, typer.Option(help="Answers made at the same time; further ones wait.", min=1, max=1000)
-    ] = 32,
+        int | None,
+        typer.Option(
+            help="Answers made at the same time; further ones wait. 8 where they are quoted, 32 "
+            "where a chat model writes them.",
+            min=1,
+            max=1000,
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve search and answers over HTTP, to programs and to any client of OpenAI's API.
 
@@ -53,15 +64,15 @@ def serve(
     from app.http.keys import KeyFile
     from app.http.options import HttpOptions, check_origins
 
+    chosen = settings.load()
     options = HttpOptions(
         host=host,
         requests_per_minute=rate,
         cors_origins=tuple(cors_origin or ()),
         upload_bytes=max_upload_mb * MEGABYTE,
-        workers=workers,
+        workers=workers or (QUOTED_AT_ONCE if chosen.model == "extractive" else WRITTEN_AT_ONCE),
     )
     check_origins(options.cors_origins)
-    chosen = settings.load()
     _check_host(host, KeyFile(chosen.data_dir))
     with (
         _listen(host, port) as listening,

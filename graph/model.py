@@ -60,6 +60,9 @@ class Document:
     metadata_sources: tuple[str, ...] = ()
     """Where title, series, edition, year, date and scope come from, each with how far that source
     is trusted, in [0, 1]: such as "year: file name (0.80)"."""
+    page_labels: tuple[str, ...] = ()
+    """Pages, counted from 1 as everywhere in Milepost, with the numbers that are printed on them,
+    where these differ: such as "1-2: iii-iv"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def document_row(item: IngestedDocument) -> Row:
         "chunks": len(item.chunks),
         "copies": list(document.copies),
         "metadata_sources": list(document.metadata_sources),
+        "page_labels": list(document.page_labels),
         "minhash": item.minhash,
     }
 
@@ -210,7 +211,7 @@ def document_from_row(row: Mapping[str, Any]) -> tuple[Document, int]:
     """Return the document and its number of chunks."""
     values: Row = {"pages": None}  # the only field without a default that Neo4j may not have
     values |= {f.name: row[f.name] for f in fields(Document) if f.name in row}
-    for name in ("copies", "metadata_sources"):
+    for name in ("copies", "metadata_sources", "page_labels"):
         values[name] = tuple(row.get(name) or ())
     return Document(**values), int(row["chunks"])
 

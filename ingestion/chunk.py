@@ -18,7 +18,7 @@ from ingestion.parsed import ParsedDocument, SectionSpan
 from ingestion.split import Span, Window, split, stretches
 from ingestion.tables import Region, regions
 
-SPLITTER_VERSION = "5"
+SPLITTER_VERSION = "6"
 """Part of a document's fingerprint; to be raised when the same file gives other chunks."""
 
 

@@ -19,6 +19,7 @@ from ingestion.headings import (
 from ingestion.hyphens import Vocabulary
 from ingestion.line_numbers import without_line_numbers
 from ingestion.media import PDF
+from ingestion.page_labels import label_spans
 from ingestion.paragraphs import Composed, compose
 from ingestion.parsed import Heading, ParsedDocument, Table
 from ingestion.pdf_file import ENGINE, PdfFile, read_pdf
@@ -27,6 +28,7 @@ from ingestion.pdf_layout import in_reading_order
 from ingestion.pdf_page import Line
 from ingestion.pdf_rescue import Rescued, rescue
 from ingestion.pdf_tables import mark_tables, table_spans
+from ingestion.repeated_pages import find_repeats, in_words
 from ingestion.running_lines import PAGE_NUMBER, running_lines
 from ingestion.wrapped_titles import with_wrapped_lines
 
@@ -75,6 +77,8 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
     without_text = tuple(number for number, page in enumerate(pages, 1) if not _has_text(page))
     if len(without_text) == len(pages):
         raise _no_text(rescued)
+    repeats = find_repeats(pages)
+    pages = [[] if index in repeats else page for index, page in enumerate(pages)]
     pages, contents_pages = _without_contents_lists(pages)
     headers = mark_tables(pages)
     _mend_hyphens(pages)
@@ -94,9 +98,10 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
         engine=engine,
         page_engines=page_engines,
         pages_without_text=without_text,
-        warnings=_warnings(rescued, without_text, len(composed.text)),
+        warnings=(*_warnings(rescued, without_text, len(composed.text)), *in_words(repeats)),
         left_out=_left_out(running, contents_pages, had_numbers, file.hidden),
         tables=tables,
+        page_labels=label_spans(file.labels),
     )
 
 

@@ -45,6 +45,8 @@ class PdfFile:
     packed: bool = False
     """Whether content is packed as a picture, which may unfold to gigabytes. PDFium leaves it
     alone; other engines must not be given such a file."""
+    labels: tuple[str, ...] = ()
+    """What the file says is printed on each page as its number; empty where it does not."""
 
 
 def read_pdf(data: bytes) -> PdfFile:
@@ -110,6 +112,7 @@ def _read(document: pdfium.PdfDocument) -> PdfFile:
         engines={},
         bookmarks=read_bookmarks(document),
         properties=_properties(document),
+        labels=tuple(fold(document.get_page_label(i)).strip() for i in range(len(document))),
     )
 
 

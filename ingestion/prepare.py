@@ -164,6 +164,7 @@ def _document(
         copies=task.copies,
         scope_set=task.scope_set is not None,
         metadata_sources=about.sources,
+        page_labels=parsed.page_labels,
     )
 
 

@@ -57,7 +57,7 @@ def test_what_cannot_be_read_is_refused_with_its_reason(
     assert raised.value.status == status
 
 
-@pytest.mark.parametrize("number", [41, 42])
+@pytest.mark.parametrize("number", [3, 41, 42])
 def test_a_file_with_hardly_any_text_is_read_with_a_warning(reader: Reader, number: int) -> None:
     assert read(reader, number).warnings
 
@@ -92,6 +92,7 @@ def test_pages_are_counted_from_one_whatever_their_labels_say(reader: Reader) ->
     assert parsed.pages == 5
     assert {c.page_start for c in chunks} <= set(range(1, 6))
     assert chunks[-1].page_end == 5
+    assert parsed.page_labels == ("1-2: iii-iv", "3-4: 1-2", "5: 1")
 
 
 def test_a_number_in_an_identifier_is_no_year(reader: Reader) -> None:
@@ -290,11 +291,18 @@ def test_pages_that_one_engine_does_not_see_are_counted(reader: Reader) -> None:
     assert read(reader, 44).pages == 3
 
 
-def test_a_repeated_page_is_kept_with_its_number(reader: Reader) -> None:
+def test_the_text_of_a_repeated_page_is_one_passage_and_both_pages_are_named(
+    reader: Reader,
+) -> None:
     parsed = read(reader, 32)
+    sections = build_sections(parsed, "document", "Title")
+    chunks = chunk_document(parsed, sections, "Title", WordTokenizer(max_tokens=250))
 
     assert parsed.pages == 2
-    assert parsed.text.count("200 laptops") == 2
+    assert [chunk.text.count("200 laptops") for chunk in chunks] == [1]
+    assert (chunks[0].page_start, chunks[0].page_end) == (1, 1)
+    assert parsed.warnings == ("page 2 repeats page 1 word for word, so its text is kept once",)
+    assert parsed.pages_without_text == ()
 
 
 def test_no_picture_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,8 +60,11 @@ def test_a_line_that_two_pages_share_is_no_running_head() -> None:
 
 
 def test_rows_of_a_table_in_the_margin_stay() -> None:
-    rows = [Put(f"{i}/1/2016 Layoff Permanent", 72, 760 - 14 * i) for i in range(1, 50)]
-    parsed = parse_pdf(write_pdf([Page(rows)] * 4))
+    pages = [
+        Page([Put(f"{i}/1/{year} Layoff Permanent", 72, 760 - 14 * i) for i in range(1, 50)])
+        for year in range(2016, 2020)
+    ]
+    parsed = parse_pdf(write_pdf(pages))
 
     assert parsed.text.count("Layoff Permanent") == 4 * 49
 

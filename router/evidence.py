@@ -59,6 +59,7 @@ TOPICS_KEPT = 10
 """M of MCompassRAG: topics whose centroids make g."""
 _NEAREST = 5
 _TINY = 1e-6
+_NONE = [float("nan")] * 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,31 +163,28 @@ def _company(
 ) -> Columns:
     """Tell how much of a candidate's document, section or scope was found, and how well."""
     places: dict[str, int] = {}
-    group = np.array([places.setdefault(key, len(places)) for key in keys])
-    n, order, lowest, highest = (
-        len(places),
-        np.argsort(-base, kind="stable"),
-        base.min(),
-        base.max(),
-    )
-    within = np.zeros(len(base), np.float32)  # rank among its own, 1 for the best
-    best = np.full((n, 4), np.nan, np.float32)  # the four highest scores of each group
-    first = np.zeros(n, np.float32)  # the group's own rank
-    sizes = np.zeros(n, np.int64)
-    for place in order.tolist():
-        own = group[place]
-        if sizes[own] == 0:
-            first[own] = np.count_nonzero(first) + 1
-        if sizes[own] < 4:
-            best[own, sizes[own]] = base[place]
-        sizes[own] += 1
-        within[place] = sizes[own]
-    others = best[group, np.where(within == 1, 1, 0)]
+    grouped = [places.setdefault(key, len(places)) for key in keys]
+    group, n = np.array(grouped), len(places)
+    lowest, highest = base.min(), base.max()
+    values, within = base.tolist(), [0] * len(keys)  # rank among its own, 1 for the best
+    ordered: list[list[float]] = [[] for _ in range(n)]
+    first, seen = [0] * n, 0  # the group's own rank
+    for place in np.argsort(-base, kind="stable").tolist():
+        own = grouped[place]
+        if not ordered[own]:
+            seen += 1
+            first[own] = seen
+        ordered[own].append(values[place])
+        within[place] = len(ordered[own])
+    sizes = np.array([len(one) for one in ordered])
+    best = np.array([(one + _NONE)[:3] for one in ordered], np.float32)  # the three highest scores
+    others = best[group, [int(rank == 1) for rank in within]]
     sums = np.zeros((n, matches.texts.shape[1]), bool)
-    np.logical_or.at(sums, group, matches.anywhere)
+    held, words = matches.anywhere.nonzero()
+    sums[group[held], words] = True
     coverage = sums @ idf_shares(sums)
     means = np.bincount(group, cosine, n) / sizes
-    threes = np.where(np.isnan(best[:, :3]), lowest, best[:, :3]).mean(axis=1)
+    threes = np.where(np.isnan(best), lowest, best).mean(axis=1)
     return [
         np.bincount(group, votes, n)[group],
         best[group, 0] - highest,
@@ -195,9 +193,9 @@ def _company(
         coverage[group],
         coverage[group] - coverage.max(),
         means[group] - means.max(),
-        1 / within,
+        1 / np.array(within),
         threes[group] - threes.max(),
-        1 / first[group],
+        1 / np.array(first)[group],
     ]
 
 
@@ -212,7 +210,8 @@ def _nearness(vectors: Vectors, base: Floats) -> Columns:
     np.fill_diagonal(between, 0)
     votes = _votes(base, 2 * SHARPNESS)
     columns.append(between @ votes / (1 - votes + _TINY))
-    nearest = np.argsort(-between, axis=1, kind="stable")[:, : min(_NEAREST, len(base))]
+    kept = min(_NEAREST, len(base))
+    nearest = np.argpartition(between, len(base) - kept, axis=1)[:, len(base) - kept :]
     columns.append(base[nearest].mean(axis=1) - base.max())
     columns.append(np.take_along_axis(between, nearest, axis=1).mean(axis=1))
     return columns

@@ -1,6 +1,5 @@
 """Which words of the question a candidate holds, where, and how close together."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +27,12 @@ WINDOW = 120
 """Characters within which words stand together: a sentence or so."""
 
 _WORD = re.compile(r"\w+")
-_FIGURES = re.compile(r"\d+")
 _ENDING = re.compile(r"(?:ings?|edly|ed|ies|es|s|ly|ion|ions|ment|ments)$")
+_BETWEEN = "\n"
+"""Between texts that are searched as one: no word goes on behind it."""
+_WITH_ENDING = 3
+"""Letters of a word that may have an ending."""
+_ZERO, _NINE = ord("0"), ord("9")
 _PAIR_GAP = 8
 """Characters between two words that are neighbours, so that "of the" may stand there."""
 _ASKED = (
@@ -55,8 +58,15 @@ class Matches:
     headings: NDArray[np.bool_]
     titles: NDArray[np.bool_]
     """In the title of the document."""
-    places: tuple[tuple[tuple[int, int, int], ...], ...]
-    """For each candidate, the matches in its text: word, start, end."""
+    rows: NDArray[np.int64]
+    """Of each match in a text, in the order of the texts: the candidate, (matches,)."""
+    words: NDArray[np.int64]
+    """Which word, (matches,)."""
+    starts: NDArray[np.int64]
+    """Where, counted over all texts, (matches,)."""
+    ends: NDArray[np.int64]
+    figures: NDArray[np.int64]
+    """Digits in each text, (n,)."""
     question: str
 
     @property
@@ -66,19 +76,32 @@ class Matches:
 
 
 def found_words(question: str, candidates: Sequence[Candidate]) -> Matches:
-    """Look for the question's words in every candidate, whatever their ending."""
+    """Look for the question's words in every candidate, whatever their ending.
+
+    All texts are searched as one, which takes a fifth of the time of one after the other.
+    """
     words = list(dict.fromkeys(_stem(word) for word in _words(question)))[:MOST_WORDS]
-    shape = (len(candidates), len(words))
-    texts, headings, titles = (np.zeros(shape, bool) for _ in range(3))
-    places: list[tuple[tuple[int, int, int], ...]] = []
-    pattern = _pattern(words)
-    for row, candidate in enumerate(candidates):
-        passage = candidate.passage
-        places.append(tuple(_matches(pattern, passage.text)))
-        texts[row, [word for word, _, _ in places[-1]]] = True
-        headings[row, [word for word, _, _ in _matches(pattern, passage.heading)]] = True
-        titles[row, [word for word, _, _ in _matches(pattern, passage.document)]] = True
-    return Matches(texts, headings, titles, tuple(places), question)
+    passages = [one.passage for one in candidates]
+    parts = [
+        *(one.text for one in passages),
+        *(one.heading for one in passages),
+        *(one.document for one in passages),
+    ]
+    lowered = [part.lower() for part in parts]
+    first = np.cumsum([0, *(len(part) + 1 for part in lowered)])
+    whole = _BETWEEN.join(lowered)
+    found = _occurrences(words, whole)
+    places = np.searchsorted(first, found[:, 0], side="right") - 1
+    n = len(candidates)
+    held = np.zeros((3 * n, len(words)), bool)
+    held[places, found[:, 2]] = True
+    inside = found[: np.count_nonzero(places < n)]  # the texts stand first, in order
+    starts, ends, word = inside.T
+    rows = places[: len(inside)]
+    figures = _digits(whole[: first[n]], first[: n + 1])
+    return Matches(
+        held[:n], held[n : 2 * n], held[2 * n :], rows, word, starts, ends, figures, question
+    )
 
 
 def word_features(matches: Matches, candidates: Sequence[Candidate]) -> list[NDArray[Any]]:
@@ -86,9 +109,8 @@ def word_features(matches: Matches, candidates: Sequence[Candidate]) -> list[NDA
     held = matches.anywhere
     weights = idf_shares(held)
     coverage = held @ weights
-    together = np.array([_together(found, weights) for found in matches.places], np.float32)
+    together = _together(matches, weights)
     lengths = np.array([len(one.passage.text) for one in candidates], np.float32)
-    figures = [sum(map(len, _FIGURES.findall(one.passage.text))) for one in candidates]
     n = len(candidates)
     constants = [held.shape[1] / MOST_WORDS, *(bool(p.search(matches.question)) for p in _ASKED)]
     return [
@@ -97,12 +119,12 @@ def word_features(matches: Matches, candidates: Sequence[Candidate]) -> list[NDA
         matches.headings @ weights,
         held.mean(axis=1) if held.shape[1] else np.zeros(n, np.float32),
         matches.titles @ weights,
-        np.array([_pairs(found, held.shape[1]) for found in matches.places], np.float32),
+        _pairs(matches),
         together,
         together - together.max(initial=0),
         np.log1p(lengths) / 10,
         (lengths - lengths.mean()) / (lengths.std() + 1),
-        np.array(figures, np.float32) / (lengths + 1),
+        matches.figures / (lengths + 1),
         *(np.full(n, value, np.float32) for value in constants),
     ]
 
@@ -125,37 +147,61 @@ def _words(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     stem = _ENDING.sub("", word)
-    return stem if len(stem) >= 3 else word
+    return stem if len(stem) >= _WITH_ENDING else word
 
 
-def _pattern(words: Sequence[str]) -> re.Pattern[str] | None:
-    """Return a pattern whose group n + 1 matches word n with an ending of up to four letters."""
-    if not words:
-        return None
-    ended = [rf"({re.escape(word)})" + (r"\w{0,4}" if len(word) >= 3 else "") for word in words]
-    return re.compile(rf"\b(?:{'|'.join(ended)})\b", re.IGNORECASE)
+def _occurrences(words: Sequence[str], whole: str) -> NDArray[np.int64]:
+    """Return start, end and number of each word found, (matches, 3), in the order of the text.
+
+    A word of three letters or more is found with an ending of up to four.
+    """
+    found: dict[int, tuple[int, int, int]] = {}
+    for number, word in enumerate(words):
+        # A pattern that begins with letters is looked for as fast as these letters alone are;
+        # with the border of a word before them it takes ten times as long.
+        ending = r"\w{0,4}\b" if len(word) >= _WITH_ENDING else r"\b"
+        for one in re.finditer(re.escape(word) + ending, whole):
+            start = one.start()
+            before = whole[start - 1] if start else " "
+            if not (before.isalnum() or before == "_"):
+                found.setdefault(start, (start, one.end(), number))  # the first word has it
+    return np.array([found[start] for start in sorted(found)], np.int64).reshape(-1, 3)
 
 
-def _matches(pattern: re.Pattern[str] | None, text: str) -> list[tuple[int, int, int]]:
-    if pattern is None:
-        return []
-    return [((found.lastindex or 1) - 1, *found.span()) for found in pattern.finditer(text)]
+def _digits(whole: str, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many digits, 0 to 9, each text has, (n,), given where texts begin."""
+    codes = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
+    before = np.concatenate([[0], np.cumsum((codes >= _ZERO) & (codes <= _NINE))])
+    return np.diff(before[np.minimum(first, len(codes))])
 
 
-def _together(found: Sequence[tuple[int, int, int]], weights: Floats) -> float:
-    """Return the most that the words within any `WINDOW` weigh together, in [0, 1]."""
-    best = 0.0
-    for at, (_, start, _) in enumerate(found):
-        near = {word for word, begin, _ in found[at : at + MOST_WORDS] if begin - start <= WINDOW}
-        best = max(best, sum(float(weights[word]) for word in near))
+def _together(matches: Matches, weights: Floats) -> Floats:
+    """Return the most that the words within any `WINDOW` weigh together, (n,), in [0, 1]."""
+    count, n = len(matches.rows), len(matches.texts)
+    near = np.zeros((count, len(weights)), bool)  # words that stand near each match, from it on
+    for step in range(min(MOST_WORDS, count)):
+        here, there = slice(0, count - step), slice(step, count)
+        is_near = (matches.rows[here] == matches.rows[there]) & (
+            matches.starts[there] - matches.starts[here] <= WINDOW
+        )
+        if not is_near.any():
+            break
+        at = np.flatnonzero(is_near)
+        near[at, matches.words[there][at]] = True
+    best = np.zeros(n, np.float32)
+    np.maximum.at(best, matches.rows, near @ weights)
     return best
 
 
-def _pairs(found: Sequence[tuple[int, int, int]], words: int) -> float:
-    """Return the share of the question's neighbouring words that are neighbours here, in [0, 1]."""
-    pairs = {
-        first
-        for (first, _, end), (second, start, _) in itertools.pairwise(found)
-        if second == first + 1 and start - end <= _PAIR_GAP
-    }
-    return len(pairs) / max(words - 1, 1)
+def _pairs(matches: Matches) -> Floats:
+    """Return the share of the question's neighbouring words that are neighbours here, (n,)."""
+    n, words = matches.texts.shape
+    rows, word, ends = matches.rows[:-1], matches.words, matches.ends[:-1]
+    is_pair = (
+        (rows == matches.rows[1:])
+        & (word[1:] == word[:-1] + 1)
+        & (matches.starts[1:] - ends <= _PAIR_GAP)
+    )
+    pairs = np.zeros((n, words), bool)
+    pairs[rows[is_pair], word[:-1][is_pair]] = True
+    return (pairs.sum(axis=1) / max(words - 1, 1)).astype(np.float32)

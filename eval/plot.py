@@ -91,7 +91,7 @@ def _draw_leaks(axes: Axes, found: Dilution) -> None:
 
 
 def _draw_growth(axes: Axes, growth: Growth, what: str, value: Callable[[Point], float]) -> None:
-    axes.set_title(f"The same questions in a growing corpus: {what}")
+    axes.set_title(f"In a growing corpus: {what}")
     for name, points in growth.items():
         documents = [point.documents for point in points]
         axes.plot(documents, [value(point) for point in points], marker="o", label=name)

@@ -37,8 +37,8 @@ class SourceFile:
 
     @property
     def relative(self) -> PurePosixPath:
-        """The path below the root, as scope maps see it."""
-        return PurePosixPath(self.path.relative_to(self.root))
+        """The path below the root, as scope maps see it; readable whatever bytes it has."""
+        return PurePosixPath(_readable(str(self.path.relative_to(self.root))))
 
 
 def check_paths(paths: Sequence[Path]) -> list[Path]:
@@ -95,6 +95,15 @@ def _walk(roots: Sequence[Path]) -> Iterator[SourceFile | FileOutcome]:
                 yield _refused_folder(path, error)
                 continue
             pending += [child for child in children if not _is_left_out(child)]
+
+
+def _readable(name: str) -> str:
+    """Return a name that can be stored: one that is no UTF-8 is mostly from an old Windows."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(name).decode("cp1252", errors="replace")
+    return name
 
 
 def _is_left_out(path: Path) -> bool:

@@ -244,6 +244,45 @@ def test_a_file_that_always_changes_is_refused(
     assert store.items == {}
 
 
+class Disturbed(ReaderHere):
+    """Reads while somebody else writes to the file, so many times."""
+
+    writes = 0
+
+    def read(self, path: Path) -> ParsedDocument:
+        found = super().read(path)
+        if Disturbed.writes:
+            Disturbed.writes -= 1
+            with path.open("a") as file:
+                file.write(f"Line {Disturbed.writes} came later.\n")
+        return found
+
+
+@pytest.mark.parametrize(
+    ("writes", "code", "documents"), [(1, "changing", 0), (2, "changing", 0), (0, "", 1)]
+)
+def test_a_file_that_is_written_to_while_it_is_read_is_not_stored_half(
+    folder: Path,
+    store: MemoryStore,
+    monkeypatch: pytest.MonkeyPatch,
+    writes: int,
+    code: str,
+    documents: int,
+) -> None:
+    monkeypatch.setattr("ingestion.read_ahead.Reader", Disturbed)
+    Disturbed.writes = writes
+
+    [outcome] = run(folder / "roads" / "two.txt", store=store).outcomes
+    assert (outcome.code, len(store.items)) == (code, documents)
+
+    Disturbed.writes = 0
+    run(folder / "roads" / "two.txt", store=store)
+    [item] = store.items.values()
+    text = (folder / "roads" / "two.txt").read_text()
+    assert "".join(chunk.text for chunk in item.chunks).count("came later") == writes
+    assert "came later" in text or not writes
+
+
 def test_a_file_that_changed_once_is_read_again(
     folder: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,8 @@ class Classifier:
         text = _shown(prepared)
         found = {field: _credible(field, answer, prepared, text, self._scopes) for field in wanted}
         told: dict[str, str | int] = {f: value for f, value in found.items() if value is not None}
+        if "series" in told and not (document.edition or told.get("year", document.year)):
+            del told["series"]  # nothing tells this edition from others: no link can be right
         self._settled.update(told.keys())
         fingerprint = f"{document.fingerprint}{CLASSIFIED}{self.mark}"
         document = replace(_with(document, told), fingerprint=fingerprint)
@@ -216,12 +218,8 @@ def _series(said: str, prepared: Prepared, shown: str) -> str | None:
 def _with(document: Document, told: Mapping[str, str | int]) -> Document:
     """Return a document with what was told of it."""
     values: dict[str, Any] = dict(told)
-    year = values.get("year", document.year)
     if "series" in values and document.edition is None:
-        if year is None:  # an edition that nothing tells from others: no link can be right
-            del values["series"]
-        else:
-            values["edition"] = str(year)
+        values["edition"] = str(values.get("year", document.year))
     kept = [line for line in document.metadata_sources if line.partition(":")[0] not in values]
     new = [in_words(cast("Field", field), CHAT_MODEL) for field in values]
     return replace(document, **values, metadata_sources=(*kept, *new))

@@ -101,9 +101,10 @@ def test_what_the_document_does_not_bear_out_is_not_believed(
 
 
 def test_a_series_of_which_no_year_is_known_is_not_taken(folder: Path, store: MemoryStore) -> None:
-    ask(folder, store, Model(answer(series="Bridge Design Manual")))
+    notes = ask(folder, store, Model(answer(series="Bridge Design Manual")))
 
     assert documents(store)["bdm.txt"].series is None
+    assert "settled with it and with its earlier answers: nothing." in notes[0]
 
 
 def test_fields_that_a_rule_is_sure_of_are_not_touched(folder: Path, store: MemoryStore) -> None:

@@ -16,6 +16,7 @@ from ingestion.trust import (
     FOLDER,
     FRONT_MATTER,
     NOWHERE,
+    PROPERTIES,
     SCOPE_MAP,
     SET_IN_GRAPH,
     Field,
@@ -72,7 +73,9 @@ def describe(
     year = _first(given.year, found.year, found.sources.get("year", ""))
     scope = Found(scope_set, SET_IN_GRAPH) if scope_set else _scope(given, stated, found)
     rule_scope = given.scope or DEFAULT_SCOPE
-    series = _series(path, given, found, Known(found.title, _independent(edition), rule_scope))
+    is_own = found.sources["title"] not in (PROPERTIES, FILE_NAME)
+    known = Known(found.title, _independent(edition), rule_scope, is_own)
+    series = _series(path, given, found, known)
     if series and series.year and edition is None:
         # Two files of one year are one edition, whatever day is found in one of them.
         edition = Found(str(series.year), series.found.source)

@@ -64,6 +64,9 @@ class Known:
     edition: str | None
     """From the document itself or a scope map, not from the file's name."""
     scope: str
+    is_own_title: bool = True
+    """Whether the title stands in the document, and is not one that its properties may have kept
+    from another file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def find_series(path: PurePath, known: Known) -> Series | None:
     if cut and source:
         found = Found(series_name(path, known.scope, cut.rest), source)
         return Series(found, cut.year if source == NAME_YEAR else None, cut.draft)
-    if cut is None or cut.dated:
+    if cut is None or cut.dated or not known.is_own_title:
         return None
     titled = _cut(known.title, known.edition)
     if titled and (titled.spelled or titled.is_yearly) and _has_words(titled.rest):

@@ -141,6 +141,12 @@ def test_a_title_tells_the_series_where_the_name_does_not() -> None:
     assert series("a1.pdf", title="Bridge Design Manual, Version 2.1") == "bridge design manual"
 
 
+def test_a_title_that_properties_may_have_kept_from_another_file_tells_nothing() -> None:
+    known = Known("Annual Report 2021", None, "default", is_own_title=False)
+
+    assert find_series(PurePosixPath("doc-123.pdf"), known) is None
+
+
 def test_a_year_behind_the_number_of_a_ruling_makes_no_series() -> None:
     assert series("36WTD384.pdf", title="Det. No. 16-0117, 36 WTD 384 (2017)") is None
 

@@ -2,8 +2,8 @@
 
 Every system orders the candidates that one search finds: the 50 nearest chunks and the 50 best by
 full text. The baselines are the systems' own orders of these (`router.systems`), so a ranking here
-is the one that `milepost search` gives. Trained systems learn from one half of the questions and
-are scored on the other, each with several seeds whose scores are averaged question by question.
+is the one that `milepost search` gives. Trained systems are scored on questions whose documents
+they have not seen, each with several seeds whose scores are averaged question by question.
 """
 
 import time
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from eval.collection import Question
 from eval.metrics import Relevance, Scores, score
+from eval.scorer_folds import Fold, instructive_places, picked
 from graph.model import Candidate, Hit
 from graph.ports import Topics
 from router.fuse import fuse, mixed, ordered
@@ -28,6 +29,9 @@ CUTOFFS = (1, 3, 5)
 SEEDS = (0, 1, 2)
 
 BASELINES = ("dense", "bm25", "hybrid", "convex")
+
+LATE = 20
+"""Candidates that late interaction orders anew, the best by the mix."""
 
 NETWORKS: Mapping[str, Mapping[str, Any]] = {
     "compass": {},
@@ -85,51 +89,65 @@ def baseline(name: str, asked: Sequence[Asked]) -> Outcome:
 
 def trained(
     name: str,
-    training: Lists,
-    test: Lists,
-    asked: Sequence[Asked],
+    lists: Lists,
+    folds: Sequence[Fold],
+    asked: Mapping[int, Asked],
     topics: Topics,
     seeds: Sequence[int] = SEEDS,
 ) -> Outcome:
-    """Train one of `TRAINED` with each seed, and score it.
+    """Train one of `TRAINED` with each seed for each fold, and score it.
 
     Args:
         name: Of the system.
-        training: Questions of one half.
-        test: Those asked, in the same order.
-        asked: Questions of the other half.
+        lists: Of all questions.
+        folds: Which are trained on, and which are tested then.
+        asked: Those that are scored, by their places in the lists; each is tested in some fold.
         topics: Of the collection.
         seeds: One training each.
     """
-    relevance = {one.question.key: one.relevance for one in asked}
+    relevance = {one.question.key: one.relevance for one in asked.values()}
     runs: list[dict[str, Scores]] = []
     spent = 0.0
     for seed in seeds:
-        scorer = _fit(name, training, topics, seed)
-        began = time.process_time()
-        z = scorer(test)
-        spent += (time.process_time() - began) * 1000 / max(len(asked), 1) / len(seeds)
-        rankings = {one.question.key: _ranked(one, row) for one, row in zip(asked, z, strict=True)}
+        rankings: dict[str, list[str]] = {}
+        for training, tested in folds:
+            places = np.array([place for place in tested.tolist() if place in asked], np.int64)
+            if not len(places):
+                continue
+            scorer = _fit(name, picked(lists, instructive_places(lists, training)), topics, seed)
+            test = picked(lists, places)
+            began = time.process_time()
+            z = scorer(test)
+            spent += time.process_time() - began
+            for place, row in zip(places.tolist(), z, strict=True):
+                rankings[asked[place].question.key] = _ranked(asked[place], row)
         runs.append(score(rankings, relevance, CUTOFFS))
-    return Outcome(_averaged(runs), spent)
+    return Outcome(_averaged(runs), spent * 1000 / max(len(asked), 1) / len(seeds))
 
 
-def first(lists: Lists, count: int) -> Lists:
-    """Return lists with the first questions alone, for a learning curve."""
-    kept = slice(0, count)
-    return replace(
-        lists,
-        features=lists.features[kept],
-        scores=lists.scores[kept],
-        grades=lists.grades[kept],
-        teacher=lists.teacher[kept],
-        present=lists.present[kept],
-        relevant=lists.relevant[kept],
-        rows=lists.rows[kept],
-        questions=lists.questions[kept],
-        own=lists.own[kept],
-        documents=lists.documents[kept],
-    )
+def late_interaction(
+    asked: Sequence[Asked], scores_of: Callable[[str, Sequence[str]], Floats]
+) -> Outcome:
+    """Score what a cross-encoder would do with this embedder: MaxSim of the best by the mix.
+
+    Token vectors of a passage are remembered by who computes them, so the time is of the
+    comparison alone from the second question on that has the passage.
+
+    Args:
+        asked: The questions.
+        scores_of: Scores passages for a question.
+    """
+    rankings: dict[str, list[str]] = {}
+    began = time.process_time()
+    for one in asked:
+        best = ordered(one.example.candidates, mixed(one.example.candidates))
+        texts = [f"{hit.passage.heading}\n{hit.passage.text}" for hit in best[:LATE]]
+        order: list[int] = np.argsort(-scores_of(one.question.text, texts), kind="stable").tolist()
+        again = [best[place] for place in order]
+        rankings[one.question.key] = [hit.passage.chunk_id for hit in (*again, *best[LATE:])]
+    spent = (time.process_time() - began) * 1000 / max(len(asked), 1)
+    relevance = {one.question.key: one.relevance for one in asked}
+    return Outcome(score(rankings, relevance, CUTOFFS), spent)
 
 
 def _fit(name: str, lists: Lists, topics: Topics, seed: int) -> Callable[[Lists], Floats]:

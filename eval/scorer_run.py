@@ -1,31 +1,37 @@
-"""Runs the comparison of scorers on one set, trained on its other half or on other sets."""
+"""What scorers are compared on: questions with candidates, arrays of them, and results.
 
-from collections.abc import Callable, Sequence
+Training and test never share a document: questions are divided by the documents of their gold into
+folds (`eval.scorer_folds`), each tested after training on the others. Scored are the questions of
+one half of the set, the other half is what choices were made on.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 
 from eval import provenance, scorer
 from eval.collection import EvaluationSet, Part, part_of
 from eval.load import collection_name
-from eval.metrics import Scores, ideal, means, score
+from eval.metrics import Scores, ideal, score
 from eval.relevance import Judge
-from eval.results import WITHOUT_EMBEDDING, Results, SystemResult, Timing
+from eval.results import WITHOUT_EMBEDDING, Results, Setting, SystemResult, Timing
 from eval.scorer import Asked, Outcome
+from eval.scorer_folds import Fold, folds_by_document
 from graph.errors import UsageError
 from graph.model import Candidate, Filter, Vectors
 from graph.ports import Embedder, Store, Topics
 from ingestion.topic_kmeans import fit_centroids
 from ingestion.topic_models import CosineTopics
-from router.training_data import Labelled, instructive, search_examples
+from router.training_data import Example, Labelled, search_examples
 from router.training_lists import Lists, make_lists
 
 TEMPERATURE = 0.05
 """Of theta: a chunk is spread over a handful of topics."""
 
-Say = Callable[[str], None]
+BEST_ORDER = "best order of the candidates"
+"""What any scorer of these candidates could reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,45 +39,46 @@ class ScorerOptions:
     """How scorers are compared."""
 
     part: Part = "test"
-    by_document: bool = True
     topics: int = 100
-    systems: Sequence[str] = (*scorer.BASELINES, *scorer.TRAINED)
+    folds: int = 5
+    network_folds: int = 2
+    """Of the paper's network, which takes ten times as long to train."""
     seeds: Sequence[int] = scorer.SEEDS
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """One half of a set's questions, with candidates."""
+    """The questions of a set that have something relevant, with candidates."""
 
+    set: str
     collection: str
     asked: tuple[Asked, ...]
     chunks: int
+    options: ScorerOptions
 
+    @property
+    def scored(self) -> dict[int, Asked]:
+        """Return the questions to score, by their places."""
+        kept = {one.key for one in part_of([a.question for a in self.asked], self.options.part)}
+        return {n: one for n, one in enumerate(self.asked) if one.question.key in kept}
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One point of a curve."""
-
-    value: int
-    """How many training questions, or topics."""
-    ie: float
-    """IE@3, mean of P x R."""
+    def folds(self, count: int) -> list[Fold]:
+        """Divide the questions by their documents."""
+        gold = [
+            frozenset(f"{one.question.set}/{place.doc}" for place in one.question.gold)
+            for one in self.asked
+        ]
+        return folds_by_document(gold, count)
 
 
 def gather(
-    evaluation_set: EvaluationSet,
-    part: Part,
-    store: Store,
-    embedder: Embedder,
-    *,
-    by_document: bool,
+    evaluation_set: EvaluationSet, store: Store, embedder: Embedder, options: ScorerOptions
 ) -> Material:
-    """Search for each question of one half that has something relevant; the set must be loaded."""
+    """Search for each question that has something relevant; the set must be loaded."""
     collection = collection_name(evaluation_set)
     judge = Judge(evaluation_set, collection, store)
-    questions = part_of(evaluation_set.questions, part, by_document=by_document)
-    relevance = judge.judge(questions, "span", "chunk").relevance
-    judged = [question for question in questions if question.key in relevance]
+    relevance = judge.judge(evaluation_set.questions, "span", "chunk").relevance
+    judged = [question for question in evaluation_set.questions if question.key in relevance]
     labelled = [
         Labelled(
             question.text,
@@ -87,146 +94,88 @@ def gather(
         for question, example in zip(judged, examples, strict=True)
         if example.candidates
     ]
-    return Material(collection, tuple(asked), judge.chunks)
+    return Material(evaluation_set.name, collection, tuple(asked), judge.chunks, options)
 
 
-def run(
-    name: str, training: Sequence[Material], test: Material, store: Store, options: ScorerOptions
-) -> Results:
-    """Score every system on the test questions.
-
-    Args:
-        name: Of the set.
-        training: Questions to train on, of this set or of others.
-        test: Questions to score.
-        store: Where the chunks of the test collection are.
-        options: Which systems, and how.
-
-    Raises:
-        UsageError: There is no question to score.
-    """
-    if not test.asked:
-        raise UsageError(f"The set {name} has no question to score in part {options.part!r}.")
-    topics = find_topics(store, test.collection, options.topics)
-    lists = lists_of(test, topics)
-    learned = join_training(training, topics)
-    outcomes: dict[str, Outcome] = {}
-    for system in options.systems:
-        if system in scorer.BASELINES:
-            outcomes[system] = scorer.baseline(system, test.asked)
-        else:
-            outcomes[system] = scorer.trained(
-                system, learned, lists, test.asked, topics, options.seeds
-            )
-    relevance = {one.question.key: one.relevance for one in test.asked}
-    ceiling = {key: ideal(found) for key, found in relevance.items()}
-    return Results(
-        set=name,
-        part=options.part,
-        questions=len(test.asked),
-        without_gold=0,
-        not_held=0,
-        chunks=test.chunks,
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=0,
-        seed=options.seeds[0],
-        commit=provenance.commit(),
-        settings={
-            "level": "span",
-            "unit": "chunk",
-            "by_document": options.by_document,
-            "topics": options.topics,
-            "training_questions": len(learned.documents),
-            "seeds": ",".join(map(str, options.seeds)),
-        },
-        machine=provenance.machine(),
-        packages=provenance.packages(),
-        systems={system: _result(one) for system, one in outcomes.items()},
-        ceiling=score(ceiling, relevance, scorer.CUTOFFS),
-    )
-
-
-def learning_curve(
-    training: Sequence[Material], test: Material, topics: Topics, seeds: Sequence[int]
-) -> list[Point]:
-    """Train the blend on ever more questions, drawn at random."""
-    learned, lists = join_training(training, topics), lists_of(test, topics)
-    points: list[Point] = []
-    count = len(learned.documents)
-    while count >= 40:
-        found = scorer.trained(
-            "blend", scorer.first(learned, count), lists, test.asked, topics, seeds
-        )
-        points.append(Point(count, means(found.scores)["IE@3"]))
-        count //= 2
-    return points[::-1]
-
-
-def topics_curve(
-    training: Sequence[Material],
-    test: Material,
-    store: Store,
-    sizes: Sequence[int],
-    options: ScorerOptions,
-) -> dict[str, list[Point]]:
-    """Train the blend and the network for several K."""
-    curves: dict[str, list[Point]] = {}
-    for k in sizes:
-        topics = find_topics(store, test.collection, k)
-        learned, lists = join_training(training, topics), lists_of(test, topics)
-        for system in options.systems:
-            found = scorer.trained(system, learned, lists, test.asked, topics, options.seeds)
-            curves.setdefault(system, []).append(Point(k, means(found.scores)["IE@3"]))
-    return curves
-
-
-def find_topics(store: Store, collection: str, k: int) -> Topics:
-    """Fit topics on all chunks of a collection; nothing is written."""
-    vectors = np.concatenate([batch.vectors for batch in store.chunks(collection)])
-    centroids = fit_centroids(vectors, min(k, len(vectors)), 0, lambda done, total: None)
-    return CosineTopics("kmeans", f"{collection}/{k}", centroids, ((),) * k, TEMPERATURE)
+def kmeans_of(material: Material, k: int) -> Topics:
+    """Fit topics on the candidates of a set's questions; nothing is written."""
+    found = {
+        candidate.passage.chunk_id: candidate.vector
+        for one in material.asked
+        for candidate in one.example.candidates
+    }
+    vectors = np.stack([vector for vector in found.values() if vector is not None])
+    centroids = fit_centroids(vectors, min(k, len(vectors)), 0, silent)
+    name = f"{material.collection}/{k}"
+    return CosineTopics("kmeans", name, centroids, ((),) * len(centroids), TEMPERATURE)
 
 
 def lists_of(material: Material, topics: Topics) -> Lists:
-    """Make the arrays, with theta computed from the candidates' vectors."""
+    """Make the arrays, with theta computed from the candidates' vectors.
+
+    Raises:
+        UsageError: There are too few questions.
+    """
+    return lists_of_examples([one.example for one in material.asked], topics)
+
+
+def lists_of_examples(examples: Sequence[Example], topics: Topics) -> Lists:
+    """Make the arrays of examples, as `lists_of` does of a set's questions."""
 
     def theta_of(found: Sequence[Candidate]) -> Vectors:
         vectors = np.stack([one.vector for one in found if one.vector is not None])
         return topics.theta(vectors, [one.passage.text for one in found])
 
-    return make_lists([one.example for one in material.asked], topics, theta_of)
+    return make_lists(examples, topics, theta_of)
 
 
-def join_training(training: Sequence[Material], topics: Topics) -> Lists:
-    """Join the training questions of several sets; shuffled, so that a first part is a sample."""
-    asked = [one for material in training for one in material.asked]
-    kept = {id(example) for example in instructive(one.example for one in asked)}
-    taught = [one for one in asked if id(one.example) in kept]
-    order: list[int] = np.random.default_rng(0).permutation(len(taught)).tolist()
-    return lists_of(Material("", tuple(taught[place] for place in order), 0), topics)
+def silent(_done: int, _total: int) -> None:
+    """Tell nobody how much is done."""
 
 
-def draw(curves: dict[str, list[Point]], label: str, path: Path) -> None:
-    """Draw curves of IE@3.
+def results_of(
+    material: Material, outcomes: Mapping[str, Outcome], settings: Mapping[str, Setting]
+) -> Results:
+    """Return what was found, with the best order of the candidates and the ceiling beside it.
 
     Raises:
-        UsageError: The picture cannot be written.
+        UsageError: There is no question to score.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for name, points in curves.items():
-        axes.plot([one.value for one in points], [one.ie for one in points], "o-", label=name)
-    axes.set_xscale("log")
-    axes.set_xlabel(label)
-    axes.set_ylabel("IE@3 (mean of P x R)")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    try:
-        figure.savefig(path, dpi=120)
-    except (ValueError, OSError) as error:
-        raise UsageError(f"The plot cannot be written to {path} ({error}).") from error
+    scored = list(material.scored.values())
+    if not scored:
+        raise UsageError(f"The set {material.set} has no question to score.")
+    relevance = {one.question.key: one.relevance for one in scored}
+    found = {key: ideal(one) for key, one in relevance.items()}
+    candidates = {
+        one.question.key: {c.passage.chunk_id for c in one.example.candidates} for one in scored
+    }
+    reachable = {key: [id for id in ids if id in candidates[key]] for key, ids in found.items()}
+    systems = {name: _result(one) for name, one in outcomes.items()}
+    best = Outcome(score(reachable, relevance, scorer.CUTOFFS), 0.0)
+    return Results(
+        set=material.set,
+        part=material.options.part,
+        questions=len(scored),
+        without_gold=0,
+        not_held=0,
+        chunks=material.chunks,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=0,
+        seed=material.options.seeds[0],
+        commit=provenance.commit(),
+        settings={
+            "level": "span",
+            "unit": "chunk",
+            "by_document": True,
+            "questions": len(material.asked),
+            "seeds": ",".join(map(str, material.options.seeds)),
+            **settings,
+        },
+        machine=provenance.machine(),
+        packages=provenance.packages(),
+        systems={**systems, BEST_ORDER: _result(best)},
+        ceiling=score(found, relevance, scorer.CUTOFFS),
+    )
 
 
 def _result(one: Outcome) -> SystemResult:

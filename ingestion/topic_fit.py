@@ -84,6 +84,27 @@ def fit(store: Store, embedder: str, where: Filter, options: FitOptions, stage: 
         UsageError: There are no chunks, or fewer than topics; the file does not fit.
         ConfigurationError: A package is missing.
     """
+    found = find(store, embedder, where, options, stage)
+    store.write_topics(found.model)
+    written = update(store, found.model, embedder, stage, given=found.theta)
+    return Fit(found.model, found.quality, found.fitted_on, written)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """Topics that were found and named, but are not in the graph."""
+
+    model: TopicModel
+    quality: Quality
+    fitted_on: int
+    theta: Mapping[str, NDArray[np.float32]]
+    """By chunk id, where it is given rather than computed."""
+
+
+def find(
+    store: Store, embedder: str, where: Filter, options: FitOptions, stage: Stage
+) -> Unwritten:
+    """Find topics, name and judge them; nothing is written. Arguments and errors as of `fit`."""
     with stage("reading chunks") as count:
         corpus = read_corpus(store, where, options.seed, count)
     if options.model != "external" and len(corpus.chunk_ids) < options.k:
@@ -96,9 +117,7 @@ def fit(store: Store, embedder: str, where: Filter, options: FitOptions, stage: 
     with stage("naming topics") as count:
         model, quality = _describe(corpus, found, where.collection, embedder, options)
         count(1, 1)
-    store.write_topics(model)
-    written = update(store, model, embedder, stage, given=found.theta)
-    return Fit(model, quality, len(corpus.chunk_ids), written)
+    return Unwritten(model, quality, len(corpus.chunk_ids), found.theta)
 
 
 def update(

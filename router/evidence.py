@@ -169,7 +169,8 @@ def _company(
     values, within = base.tolist(), [0] * len(keys)  # rank among its own, 1 for the best
     ordered: list[list[float]] = [[] for _ in range(n)]
     first, seen = [0] * n, 0  # the group's own rank
-    for place in np.argsort(-base, kind="stable").tolist():
+    order: list[int] = np.argsort(-base, kind="stable").tolist()
+    for place in order:
         own = grouped[place]
         if not ordered[own]:
             seen += 1

@@ -61,9 +61,6 @@ class ParsedDocument:
     """What read each page; empty for formats without pages of their own."""
     pages_without_text: tuple[int, ...] = ()
     """1-indexed."""
-    page_labels: tuple[str, ...] = ()
-    """Pages with the numbers that are printed on them, where these differ: see
-    `ingestion.page_labels`."""
     printed_title: str | None = None
     """What the first page sets in the largest type, or the page's only top heading."""
     warnings: tuple[str, ...] = ()
@@ -72,6 +69,9 @@ class ParsedDocument:
     """What was recognised as no content and is not in the text, such as running heads."""
     tables: tuple[Table, ...] = ()
     """In order of their positions; they do not overlap."""
+    page_labels: tuple[str, ...] = ()
+    """Pages with the numbers that are printed on them, where these differ: see
+    `ingestion.page_labels`."""
 
     @property
     def pages(self) -> int | None:

@@ -31,6 +31,8 @@ def compare(
     topics: Topics,
     late: Callable[[str, Sequence[str]], scorer.Floats] | None,
     spent: Mapping[str, Setting],
+    *,
+    everything: bool,
 ) -> Results:
     """Compare the scorer with what needs no training, and with a logistic regression.
 
@@ -39,6 +41,7 @@ def compare(
         topics: Of the collection.
         late: Scores passages by late interaction; None leaves it out.
         spent: Of `eval.scorer_latency`, to be kept with the results.
+        everything: Whether to train the blend without topics as well.
     """
     scored = material.scored
     lists = lists_of(material, topics)
@@ -46,7 +49,7 @@ def compare(
     if late is not None:
         outcomes["late_interaction"] = scorer.late_interaction(list(scored.values()), late)
     folds = material.folds(material.options.folds)
-    for name in COMPARED:
+    for name in COMPARED if everything else ("logistic", "blend"):
         outcomes[name] = _trained(name, lists, folds, material, topics)
     return results_of(
         material, outcomes, {"folds": len(folds), "topics": len(topics.centroids), **spent}

@@ -25,7 +25,7 @@ PARTS = ("compare", "elsewhere", "ablations", "topics", "models", "curve", "teac
 LATE_CHUNKS = 2_500
 """Up to which late interaction is compared: it embeds passages anew, word by word."""
 SMALL = 250
-"""Questions up to which the paper's network is trained in all its parts."""
+"""Questions up to which all parts are compared; the main ones of larger sets."""
 COUNTS = (50, 100, 200, 500, 1000, 2000)
 TOPIC_SYSTEMS = {"blend": 2000, "own_topics": 2000, "compass": 500}
 """Systems compared by K, up to which K: the Transformer is as wide as there are topics."""
@@ -148,7 +148,9 @@ class _Work:
         found = kmeans_of(material, self._chosen.topics)
         late = self._late() if material.chunks <= LATE_CHUNKS else None
         spent = latency(material, found, self._app.store, self._app.embedder)
-        return scorer_parts.compare(material, found, late, spent)
+        return scorer_parts.compare(
+            material, found, late, spent, everything=len(material.asked) <= SMALL
+        )
 
     def _late(self) -> "PairScorer":
         from ingestion.model_files import find_model

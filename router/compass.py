@@ -86,11 +86,14 @@ class Selector(nn.Module):
             self.linear.weight.data *= _SHARPNESS
 
     def forward(self, questions: Tensor, summaries: Tensor) -> Tensor:
-        """Return a, (B, N), for questions (B, d) and metadata vectors m (B, N, d)."""
+        """Return a, (B, N), for questions (B, d) and metadata vectors m, (N, d) or (B, N, d)."""
         if self.is_bilinear:
-            return torch.einsum("bd,bnd->bn", self.linear(questions), summaries)
-        repeated = questions[:, None, :].expand_as(summaries)  # (B, N, d)
-        return self.linear(torch.cat([repeated, summaries], dim=-1)).squeeze(-1)  # (B, N)  eq. 4
+            asked = self.linear(questions)  # (B, d)
+            return (summaries @ asked[:, :, None]).squeeze(-1)
+        # w' [e_q; m] = w_q' e_q + w_m' m: B x N vectors of 2 d would take most of the time.
+        of_question, of_summary = self.linear.weight[0].chunk(2)
+        own = (questions @ of_question + self.linear.bias)[:, None]  # (B, 1)
+        return own + summaries @ of_summary  # (B, N)  eq. 4
 
 
 class Abstraction(nn.Module):
@@ -161,12 +164,10 @@ class Compass(nn.Module):
             bank: Distributions to select from, (N, K), or (B, N, K) for one bank a question.
             own: theta of the questions' own text, (B, K); used by guidance "own" alone.
         """
-        e_q = questions[:, None, :].expand_as(chunks)  # (B, C, d)
         if self.config.guidance == "none":
-            return self._score([e_q], [chunks])
+            return self._score([questions], [chunks])
         theta_q = own if self.config.guidance == "own" else self.refine(questions, bank)
-        g_q = self.summarise(theta_q)[:, None, :].expand_as(chunks)  # (B, C, d)
-        return self._score([e_q, g_q], [chunks, self.summarise(theta)])
+        return self._score([questions, self.summarise(theta_q)], [chunks, self.summarise(theta)])
 
     def refine(self, questions: Tensor, bank: Tensor) -> Tensor:
         """Return theta_q, (B, K): what the bank tells of the questions' topics."""
@@ -176,7 +177,7 @@ class Compass(nn.Module):
             selected = shared[:, :entries]  # (B, L, K)
             weights = torch.full(selected.shape[:2], 1 / entries)  # (B, L)
         else:
-            scores = self.selector(questions, shared @ self.centroids)  # m: eq. 3; a: (B, N)
+            scores = self.selector(questions, bank @ self.centroids)  # m: eq. 3; a: (B, N)
             best, places = scores.topk(entries)  # of s as well, which is monotonic in a: eq. 5
             index = places[:, :, None].expand(-1, -1, shared.shape[2])
             selected = shared.gather(1, index)  # (B, L, K)  eq. 6
@@ -194,9 +195,19 @@ class Compass(nn.Module):
         return kept @ self.centroids
 
     def _score(self, asked: list[Tensor], offered: list[Tensor]) -> Tensor:
-        products = [a * b for a, b in zip(asked, offered, strict=True)]
-        parts = [*asked, *offered, *(products if self.config.products else ())]
-        return self.mlp(torch.cat(parts, dim=-1)).squeeze(-1)  # (B, C)  eq. 10
+        """Return z of eq. 10, (B, C), for parts of r_q, each (B, d), and of r_c, each (B, C, d)."""
+        parts = [one[:, None] for one in asked] + offered  # (B, 1, d) and (B, C, d)
+        if self.config.products:
+            parts += [a[:, None] * b for a, b in zip(asked, offered, strict=True)]
+        # The first layer part by part, so that what a question adds is computed once.
+        first = self.mlp[0]
+        assert isinstance(first, nn.Linear)
+        columns: tuple[Tensor, ...] = torch.split(
+            first.weight, self.config.dimensions, dim=1
+        )  # each (hidden, d)
+        added = [part @ own.T for part, own in zip(parts, columns, strict=True)]
+        hidden = sum(added[1:], added[0]) + first.bias  # (B, C, hidden)
+        return self.mlp[1:](hidden).squeeze(-1)
 
 
 _SHARPNESS = 10.0

@@ -25,6 +25,10 @@ THINGS = ("bridge", "culvert", "tunnel", "road", "signal", "fence", "drain", "ke
 OPTIONS = ScorerOptions(topics=4, folds=2, seeds=(0,))
 
 
+def gold_of(document: str) -> Gold:
+    return Gold.model_validate({"doc": document})
+
+
 def toy() -> EvaluationSet:
     documents = tuple(
         SourceDocument(
@@ -38,7 +42,7 @@ def toy() -> EvaluationSet:
         Question(
             id=f"q{n}",
             question=f"Who inspects the {THINGS[n % 10]} of district {n}?",
-            gold=(Gold(doc=f"doc{n}"),),
+            gold=(gold_of(f"doc{n}"),),
             set="toy",
         )
         for n in range(100)
@@ -93,9 +97,9 @@ def test_folds_test_every_question_once_and_train_on_none_of_its_documents() -> 
 
     assert sorted(np.concatenate([tested for _, tested in folds]).tolist()) == list(range(200))
     for training, tested in folds:
-        known = set[str]().union(*(documents[place] for place in tested))
+        known = set[str]().union(*(documents[int(place)] for place in tested))
         assert len(training)
-        assert all(known.isdisjoint(documents[place]) for place in training)
+        assert all(known.isdisjoint(documents[int(place)]) for place in training)
 
 
 def test_two_documents_make_two_folds() -> None:

@@ -183,7 +183,7 @@ def _company(
     sums = np.zeros((n, matches.texts.shape[1]), bool)
     held, words = matches.anywhere.nonzero()
     sums[group[held], words] = True
-    coverage = sums @ idf_shares(sums)
+    coverage = sums.astype(np.float32) @ idf_shares(sums)
     means = np.bincount(group, cosine, n) / sizes
     threes = np.where(np.isnan(best), lowest, best).mean(axis=1)
     return [

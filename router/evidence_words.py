@@ -87,9 +87,11 @@ def found_words(question: str, candidates: Sequence[Candidate]) -> Matches:
         *(one.heading for one in passages),
         *(one.document for one in passages),
     ]
-    lowered = [part.lower() for part in parts]
-    first = np.cumsum([0, *(len(part) + 1 for part in lowered)])
-    whole = _BETWEEN.join(lowered)
+    whole = _BETWEEN.join(parts).lower()
+    lengths = list(map(len, parts))
+    if len(whole) != sum(lengths) + len(parts) - 1:  # "İ" is two characters in lower case
+        lengths = [len(part.lower()) for part in parts]
+    first = np.cumsum([0, *(length + 1 for length in lengths)])
     found = _occurrences(words, whole)
     places = np.searchsorted(first, found[:, 0], side="right") - 1
     n = len(candidates)
@@ -108,7 +110,7 @@ def word_features(matches: Matches, candidates: Sequence[Candidate]) -> list[NDA
     """Return the columns `WORD_FEATURES`, each (n,)."""
     held = matches.anywhere
     weights = idf_shares(held)
-    coverage = held @ weights
+    coverage = held.astype(np.float32) @ weights
     together = _together(matches, weights)
     lengths = np.array([len(one.passage.text) for one in candidates], np.float32)
     n = len(candidates)
@@ -116,9 +118,9 @@ def word_features(matches: Matches, candidates: Sequence[Candidate]) -> list[NDA
     return [
         coverage,
         coverage - coverage.max(initial=0),
-        matches.headings @ weights,
+        matches.headings.astype(np.float32) @ weights,
         held.mean(axis=1) if held.shape[1] else np.zeros(n, np.float32),
-        matches.titles @ weights,
+        matches.titles.astype(np.float32) @ weights,
         _pairs(matches),
         together,
         together - together.max(initial=0),
@@ -178,7 +180,9 @@ def _digits(whole: str, first: NDArray[np.int64]) -> NDArray[np.int64]:
 def _together(matches: Matches, weights: Floats) -> Floats:
     """Return the most that the words within any `WINDOW` weigh together, (n,), in [0, 1]."""
     count, n = len(matches.rows), len(matches.texts)
-    near = np.zeros((count, len(weights)), bool)  # words that stand near each match, from it on
+    near = np.zeros(
+        (count, len(weights)), np.float32
+    )  # words that stand near each match, from it on
     for step in range(min(MOST_WORDS, count)):
         here, there = slice(0, count - step), slice(step, count)
         is_near = (matches.rows[here] == matches.rows[there]) & (
@@ -187,7 +191,7 @@ def _together(matches: Matches, weights: Floats) -> Floats:
         if not is_near.any():
             break
         at = np.flatnonzero(is_near)
-        near[at, matches.words[there][at]] = True
+        near[at, matches.words[there][at]] = 1
     best = np.zeros(n, np.float32)
     np.maximum.at(best, matches.rows, near @ weights)
     return best

@@ -35,6 +35,7 @@ LATE = 20
 
 NETWORKS: Mapping[str, Mapping[str, Any]] = {
     "compass": {},
+    "mean_pooling": {"pooling": "mean"},
     "no_selection": {"selection": "none"},
     "no_abstraction": {"abstraction": False},
     "no_selection_no_abstraction": {"selection": "none", "abstraction": False},
@@ -43,9 +44,9 @@ NETWORKS: Mapping[str, Mapping[str, Any]] = {
     "no_topics": {"guidance": "none"},
     "products": {"selection": "bilinear", "products": True},
 }
-"""MCompassRAG as the paper has it, and without parts of it; with a selector that asks the question;
-with the question's own topics instead of a bank; an MLP on [e_q; e_c] alone; and, bilinear, with
-products of question and chunk."""
+"""MCompassRAG as the authors' code has it; with the mean of eq. 7; without parts of it; with a
+selector that asks the question; with the question's own topics instead of a bank; an MLP on
+[e_q; e_c] alone; and, bilinear, with products of question and chunk."""
 
 TRAINED = ("logistic", *NETWORKS, "blend_no_topics", "blend")
 

@@ -88,10 +88,16 @@ def run(folder: Path, store: GraphStore) -> IngestRun:
 
 
 def snapshot(driver: Driver) -> list[str]:
-    """Everything in the graph but the runs and the time of ingestion."""
+    """Everything in the graph but the runs and the time of ingestion.
+
+    The order in which Neo4j gives the properties of a node has no meaning.
+    """
     nodes = driver.execute_query(GRAPH).records
     relationships = driver.execute_query(RELATIONSHIPS).records
-    return sorted(repr(sorted(record.data().items())) for record in [*nodes, *relationships])
+    records = [record.data() for record in [*nodes, *relationships]]
+    for record in records:
+        record["properties"] = sorted(record["properties"].items())
+    return sorted(repr(sorted(record.items())) for record in records)
 
 
 def empty(driver: Driver) -> None:

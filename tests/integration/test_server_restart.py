@@ -149,7 +149,7 @@ def test_a_run_that_waits_in_vain_says_so_and_the_next_one_goes_on(
     undisturbed: list[str],
 ) -> None:
     said: list[str] = []
-    with opened(server, Patience(2, said.append)) as store, ThreadPoolExecutor(1) as pool:
+    with opened(server, Patience(10, said.append)) as store, ThreadPoolExecutor(1) as pool:
         running = pool.submit(run, folder, store)
         wait_for_documents(driver, 3, running)
         kill(options)

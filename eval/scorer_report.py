@@ -105,7 +105,7 @@ def draw(found: Mapping[str, Results], path: Path) -> None:
         gains.bar(at, heights, width, label=name)
     gains.set_xticks(range(len(compared)), [one.set for one in compared], rotation=30, ha="right")
     gains.set_ylabel(f"{CHOSEN}, share of the ceiling")
-    gains.legend(fontsize=7)
+    gains.legend(fontsize=7, loc="lower right")
     for axes, axis, label in ((learning, "n", "questions trained on"), (topics, "K", "topics, K")):
         for name, points in curves(found, axis).items():
             axes.plot(*zip(*sorted(points), strict=True), "o-", label=name)
@@ -113,6 +113,7 @@ def draw(found: Mapping[str, Results], path: Path) -> None:
         axes.set_xlabel(label)
         axes.set_ylabel(CHOSEN)
         axes.grid(alpha=0.3)
+        axes.set_visible(bool(axes.lines))
         if axes.lines:
             axes.legend(fontsize=7)
     try:

@@ -98,7 +98,7 @@ def describe(passage: Passage) -> str:
     if section := section_of(passage):
         parts.append(f"section {section}")
     if pages := pages_of(passage):
-        parts.append(page_label(pages))
+        parts.append(page_label(pages, passage.printed))
     return " ".join(disarm(", ".join(parts)).split())
 
 
@@ -137,10 +137,11 @@ def pages_of(passage: Passage) -> tuple[int, int] | None:
     return passage.page_start, passage.page_end or passage.page_start
 
 
-def page_label(pages: tuple[int, int]) -> str:
-    """Return "page 4" or "pages 4-5"."""
+def page_label(pages: tuple[int, int], printed: str | None = None) -> str:
+    """Return "page 4", "pages 4-5", or "page 4 of the file (printed: ii)"."""
     first, last = pages
-    return f"page {first}" if first == last else f"pages {first}-{last}"
+    label = f"page {first}" if first == last else f"pages {first}-{last}"
+    return f"{label} of the file (printed: {printed})" if printed else label
 
 
 def estimate_tokens(text: str) -> int:

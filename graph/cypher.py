@@ -297,7 +297,7 @@ CYPHER 25
 UNWIND $ids AS id
 MATCH (c:Chunk {document_id: id})
 RETURN c {.id, .document_id, .section_id, .text, .heading, .ordinal, .start, .end, .page_start,
-          .page_end, .sha256} AS chunk,
+          .page_end, .sha256, .printed} AS chunk,
        c.scope AS scope, c.series AS series,
        CASE WHEN $with_vectors
          THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector,
@@ -332,7 +332,8 @@ ORDER BY score DESC, c.id
 # chunk. A list, as many named columns take longer to send and to read.
 PASSAGE: LiteralString = """[
     c.id, c.text, c.heading, c.document_id, c.document_title, c.uri, c.section_id, c.section_number,
-    c.section_title, c.page_start, c.page_end, c.scope, c.series, c.edition, c.year, c.is_current
+    c.section_title, c.page_start, c.page_end, c.scope, c.series, c.edition, c.year, c.is_current,
+    c.printed
 ]"""
 
 # Each list of a search; those that are asked for go into one statement, as even one that finds
@@ -452,7 +453,7 @@ WHERE #FILTER#
 WITH s, c
 ORDER BY s.document_id, s.ordinal, c.ordinal
 WITH s, collect(c {.id, .document_id, .section_id, .text, .heading, .ordinal, .start, .end,
-                   .page_start, .page_end, .sha256}) AS chunks
+                   .page_start, .page_end, .sha256, .printed}) AS chunks
 RETURN s {.*} AS section, chunks
 ORDER BY s.document_id, s.ordinal
 """

@@ -112,6 +112,8 @@ class Chunk:
     page_end: int | None
     sha256: str
     """Digest of heading and text: what the vector depends on."""
+    printed: str | None = None
+    """What is printed on its pages in place of their count, such as "iii" or "iii-iv"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +389,8 @@ class Passage:
     edition: str | None
     year: int | None
     is_current: bool
+    printed: str | None = None
+    """What is printed on the pages in place of their count, such as "iii" or "iii-iv"."""
 
 
 @dataclass(frozen=True, slots=True)

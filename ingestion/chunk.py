@@ -13,12 +13,13 @@ from hashlib import blake2b, sha256
 
 from graph.model import Chunk, Section
 from graph.ports import Tokenizer
+from ingestion.page_labels import printed_on
 from ingestion.pages import page_range
 from ingestion.parsed import ParsedDocument, SectionSpan
 from ingestion.split import Span, Window, split, stretches
 from ingestion.tables import Region, regions
 
-SPLITTER_VERSION = "6"
+SPLITTER_VERSION = "7"
 """Part of a document's fingerprint; to be raised when the same file gives other chunks."""
 
 
@@ -165,6 +166,7 @@ def _chunk(
         page_start=page_start,
         page_end=page_end,
         sha256=sha256(embedded_text(heading, text).encode()).hexdigest(),
+        printed=printed_on(parsed.page_labels, page_start, page_end),
     )
 
 

@@ -35,6 +35,22 @@ def label_spans(labels: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+def printed_on(labels: Sequence[str], first: int | None, last: int | None) -> str | None:
+    """Return what is printed on pages, such as "iii" or "iii-iv"; None where it is their count.
+
+    Args:
+        labels: Of each page, in order; empty where a page has none; none at all without pages.
+        first: 1-indexed.
+        last: 1-indexed, inclusive.
+    """
+    if first is None or last is None or not labels:
+        return None
+    a, b = labels[first - 1], labels[last - 1]
+    if not a or not b or (a, b) == (str(first), str(last)):
+        return None
+    return a if a == b else f"{a}-{b}"
+
+
 def _follows(before: str, after: str) -> bool:
     """Return whether a label is the next after another: iv after iii, A-2 after A-1."""
     pairs = (_number(before), _number(after))

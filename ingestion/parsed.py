@@ -70,8 +70,7 @@ class ParsedDocument:
     tables: tuple[Table, ...] = ()
     """In order of their positions; they do not overlap."""
     page_labels: tuple[str, ...] = ()
-    """Pages with the numbers that are printed on them, where these differ: see
-    `ingestion.page_labels`."""
+    """What is printed on each page for a number; empty where nothing is."""
 
     @property
     def pages(self) -> int | None:

@@ -19,7 +19,6 @@ from ingestion.headings import (
 from ingestion.hyphens import Vocabulary
 from ingestion.line_numbers import without_line_numbers
 from ingestion.media import PDF
-from ingestion.page_labels import label_spans
 from ingestion.paragraphs import Composed, compose
 from ingestion.parsed import Heading, ParsedDocument, Table
 from ingestion.pdf_file import ENGINE, PdfFile, read_pdf
@@ -101,7 +100,7 @@ def parse_pdf(data: bytes, seconds: float = 120.0) -> ParsedDocument:
         warnings=(*_warnings(rescued, without_text, len(composed.text)), *in_words(repeats)),
         left_out=_left_out(running, contents_pages, had_numbers, file.hidden),
         tables=tables,
-        page_labels=label_spans(file.labels),
+        page_labels=file.labels,
     )
 
 

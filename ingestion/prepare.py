@@ -16,6 +16,7 @@ from ingestion.describe import describe
 from ingestion.identity import Task, document_id, file_sha256, file_stamp
 from ingestion.metadata import METADATA_VERSION
 from ingestion.near_copies import minhash
+from ingestion.page_labels import label_spans
 from ingestion.parsed import ParsedDocument, ReadLimits
 from ingestion.read import Reader
 from ingestion.sections import build_sections
@@ -164,7 +165,7 @@ def _document(
         copies=task.copies,
         scope_set=task.scope_set is not None,
         metadata_sources=about.sources,
-        page_labels=parsed.page_labels,
+        page_labels=label_spans(parsed.page_labels),
     )
 
 

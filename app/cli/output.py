@@ -46,8 +46,9 @@ def where_it_is(passage: "Passage") -> str:
 
 
 def page_range(passage: "Passage") -> str:
-    """Return "p. 12" or "pp. 12-13", or nothing for formats without pages."""
+    """Return "p. 12", "pp. 12-13" or "p. 3 of the file (printed: iii)"; nothing without pages."""
     first, last = passage.page_start, passage.page_end
     if first is None:
         return ""
-    return f"p. {first}" if last in (None, first) else f"pp. {first}-{last}"
+    pages = f"p. {first}" if last in (None, first) else f"pp. {first}-{last}"
+    return f"{pages} of the file (printed: {passage.printed})" if passage.printed else pages

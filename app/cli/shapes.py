@@ -103,6 +103,7 @@ def _place_as_dict(passage: Passage) -> dict[str, object]:
             "heading": passage.heading,
         },
         "pages": pages(passage.page_start, passage.page_end),
+        "printed": passage.printed,
     }
 
 

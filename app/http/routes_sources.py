@@ -44,6 +44,10 @@ class SourceResult(BaseModel):
     document: SourceDocument
     section: SectionPlace
     pages: Annotated[list[int], Field(description="First and last page; empty without pages.")]
+    printed: Annotated[
+        str | None,
+        Field(description='What is printed on the pages in place of their count, such as "iii".'),
+    ]
     view: Annotated[
         Literal["page", "text"],
         Field(description="`page`: GET /sources/ID/page/N.png draws its pages, too."),
@@ -80,6 +84,7 @@ def source(chunk_id: ChunkId, backend: GraphOf, caller: CallerOf, asked: Where) 
             heading=passage.heading,
         ),
         pages=pages(passage.page_start, passage.page_end),
+        printed=passage.printed,
         view="page" if has_pages(document) else "text",
         before=before,
         text=text,

@@ -145,6 +145,10 @@ class PassageShape(BaseModel):
     document: DocumentPlace
     section: SectionPlace
     pages: Annotated[list[int], Field(description="First and last page; empty without pages.")]
+    printed: Annotated[
+        str | None,
+        Field(description='What is printed on the pages in place of their count, such as "iii".'),
+    ]
     text: str
 
 

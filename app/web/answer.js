@@ -240,7 +240,7 @@ export class Turn {
             "li",
             {},
             el("button", { type: "button", class: "link", onclick: (event) => this.#open(hit, event) }, hit.document.title),
-            el("span", { class: "muted" }, ` ${[hit.section.number ?? hit.section.title, pagesOf(hit.pages)].filter(Boolean).join(", ")}`),
+            el("span", { class: "muted" }, ` ${[hit.section.number ?? hit.section.title, pagesOf(hit.pages, hit.printed)].filter(Boolean).join(", ")}`),
           ),
         ),
       ),

@@ -20,9 +20,11 @@ export function option(value, text = value, properties = {}) {
 
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
-export function pagesOf(pages) {
+// `printed`: what is printed on the pages in place of their count.
+export function pagesOf(pages, printed = null) {
   if (!pages.length) return "";
-  return pages[0] === pages[1] ? `p. ${pages[0]}` : `pp. ${pages[0]}–${pages[1]}`;
+  const counted = pages[0] === pages[1] ? `p. ${pages[0]}` : `pp. ${pages[0]}–${pages[1]}`;
+  return printed ? `${counted} of the file (printed: ${printed})` : counted;
 }
 
 // "4.2.3 Time to Process …", without a number that the title repeats.
@@ -32,7 +34,7 @@ export function sectionOf(section) {
 }
 
 export function placeOf(source) {
-  return [sectionOf(source.section), pagesOf(source.pages)].filter(Boolean).join(", ");
+  return [sectionOf(source.section), pagesOf(source.pages, source.printed)].filter(Boolean).join(", ");
 }
 
 // Only web addresses become links: a document may state any address, javascript: too.

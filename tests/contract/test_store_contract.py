@@ -66,6 +66,18 @@ def test_a_candidate_knows_its_document_section_and_pages(store: Store) -> None:
     assert passage.heading == "Part 1 > Part 2"
 
 
+def test_what_is_printed_on_the_pages_comes_with_the_passage(store: Store) -> None:
+    item = make_document("spec.pdf", "Guardrail height is 27 inches.")
+    chunks = tuple(replace(chunk, printed="iii") for chunk in item.chunks)
+    store.write([replace(item, chunks=chunks)])
+
+    (candidate,) = store.search(SearchRequest(ALL, 10, text="guardrail height"))
+    (batch,) = store.chunks("default")
+    ((_, outlined),) = store.outlines([item.document.id], ALL)
+    assert candidate.passage.printed == "iii"
+    assert [chunk.printed for chunk in (*batch.chunks, *outlined)] == ["iii", "iii"]
+
+
 def test_each_list_is_named_and_ranked_from_one(store: Store) -> None:
     store.write([make_document("a", "asphalt paving", scope="roads")])
     store.write([make_document("b", "bridge paving", scope="bridges")])

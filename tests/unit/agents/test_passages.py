@@ -67,6 +67,12 @@ def test_a_source_is_shown_with_edition_section_and_pages() -> None:
     assert describe(PASSAGE) == "Common Policy, edition 2.8, section 5.4 Audit, pages 12-13"
 
 
+def test_a_page_whose_printed_number_differs_from_its_count_is_told_by_both() -> None:
+    assert describe(replace(PASSAGE, printed="ii-iii")).endswith(
+        "pages 12-13 of the file (printed: ii-iii)"
+    )
+
+
 def test_a_superseded_edition_is_called_so() -> None:
     assert "edition 2.8 (superseded)" in describe(replace(PASSAGE, is_current=False))
     assert "superseded edition" in describe(

@@ -43,7 +43,9 @@ def test_json_adds_the_answer_to_the_shape_of_search() -> None:
 def test_json_sources_have_place_text_and_whether_they_are_cited() -> None:
     first, second = answered_as_dict(Answered(RANKING, ANSWER))["sources"]  # type: ignore[misc]
 
-    assert list(first) == ["n", "chunk_id", "document", "section", "pages", "text", "cited"]
+    assert list(first) == [
+        "n", "chunk_id", "document", "section", "pages", "printed", "text", "cited",
+    ]  # fmt: skip
     assert first["document"]["edition"] == "2.8"
     assert first["pages"] == [12, 13]
     assert (first["cited"], second["cited"]) == (True, False)

@@ -25,6 +25,9 @@ _FULL = (
     "ClientError.General.ForbiddenOnReadOnlyDatabase",
 )
 
+_POPULATING = "51N63"
+"""Neo4j's status code for "Index is not ready yet"."""
+
 
 @contextmanager
 def wrapped(uri: str) -> Generator[None]:
@@ -61,6 +64,11 @@ def _neo4j_error(uri: str, error: Neo4jError) -> StoreError:
         return StoreFull(
             f"Neo4j at {uri} is out of memory or disk space. Free some, or give it more memory. "
             f"({message})"
+        )
+    if error.gql_status == _POPULATING:
+        return StoreUnavailable(
+            f"An index of Neo4j at {uri} is still being built. Wait until it is: `milepost schema "
+            "status` shows how far it has come."
         )
     if isinstance(error, ClientError) and "no such" in message and "index" in message:
         return SchemaMismatch(f"An index is missing ({message}). Run `milepost schema migrate`.")

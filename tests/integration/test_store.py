@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from neo4j import Driver
 
+from graph import cypher
 from graph.errors import (
     EmbedderMismatch,
     SchemaMismatch,
@@ -14,6 +15,7 @@ from graph.errors import (
     StoreUnavailable,
 )
 from graph.model import FileOutcome, Filter, IngestRun, SearchRequest
+from graph.schema import VectorIndex
 from graph.store import EmbedderInfo, GraphStore
 from tests.fakes import HashingEmbedder
 from tests.graphs import make_document
@@ -219,3 +221,21 @@ def test_reindexing_finds_the_same_chunks_again(graph_store: GraphStore) -> None
     assert graph_store.search(request) == before
     states = {index["name"]: index["state"] for index in graph_store.status().indexes}
     assert states["chunk_embedding"] == "ONLINE"
+
+
+def test_a_search_while_its_index_is_built_says_to_wait(
+    graph_store: GraphStore, neo4j_driver: Driver
+) -> None:
+    neo4j_driver.execute_query("DROP INDEX chunk_embedding")
+    neo4j_driver.execute_query(
+        "UNWIND range(1, 20000) AS n "
+        "CREATE (c:Chunk {id: toString(n), collection: 'default', audience: 'public'}) "
+        "WITH c CALL db.create.setNodeVectorProperty(c, 'embedding', [x IN range(1, 256) | rand()])"
+    )
+    config = VectorIndex(256).config()
+    neo4j_driver.execute_query(cypher.CREATE_VECTOR_INDEX, {"config": config})
+
+    with pytest.raises(StoreUnavailable, match="still being built"):
+        graph_store.search(SearchRequest(Filter(), 5, HashingEmbedder().embed_query("rail")))
+
+    neo4j_driver.execute_query(cypher.AWAIT_INDEXES, {"seconds": 300})

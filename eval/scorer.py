@@ -42,11 +42,16 @@ NETWORKS: Mapping[str, Mapping[str, Any]] = {
     "bilinear": {"selection": "bilinear"},
     "own_topics": {"guidance": "own"},
     "no_topics": {"guidance": "none"},
-    "products": {"selection": "bilinear", "products": True},
+    "products": {"products": True},
+    "products, bilinear": {"products": True, "selection": "bilinear"},
+    "products, no_selection": {"products": True, "selection": "none"},
+    "products, no_abstraction": {"products": True, "abstraction": False},
+    "products, own_topics": {"products": True, "guidance": "own"},
+    "products, no_topics": {"products": True, "guidance": "none"},
 }
 """MCompassRAG as the authors' code has it; with the mean of eq. 7; without parts of it; with a
 selector that asks the question; with the question's own topics instead of a bank; an MLP on
-[e_q; e_c] alone; and, bilinear, with products of question and chunk."""
+[e_q; e_c] alone; and the same with products of question and chunk, without which it cannot rank."""
 
 TRAINED = ("logistic", *NETWORKS, "blend_no_topics", "blend")
 
@@ -189,7 +194,8 @@ def _network(
 
     settings = replace(COMPASS_SETTINGS, seed=seed)
     k, d = topics.centroids.shape
-    base = CompassConfig(dimensions=d, topics=k, strongest=min(10, k))
+    heads = next(heads for heads in (4, 2, 1) if k % heads == 0)
+    base = CompassConfig(dimensions=d, topics=k, strongest=min(10, k), heads=heads)
     config = replace(base, **changes)
     network, _ = train_network(lists, config, topics.centroids, settings)
     bank = bank_of(lists, divided(lists.documents, settings)[0])

@@ -17,8 +17,12 @@ Choices where the paper is silent, or does not work:
 - The Transformer's output is no distribution; a softmax makes it one, as in the authors' code.
 - An MLP learns no product of its inputs from a few thousand examples, and a cosine is a sum of
   products: `products` lets it see e_q * e_c and g_q * g_c as well.
+- Components of unit vectors are about 1 / sqrt(d), their products 1 / d; the MLP sees them times
+  sqrt(d) and times d, of the size that its first weights are drawn for. Without that products are
+  too small to be learned from.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -196,9 +200,11 @@ class Compass(nn.Module):
 
     def _score(self, asked: list[Tensor], offered: list[Tensor]) -> Tensor:
         """Return z of eq. 10, (B, C), for parts of r_q, each (B, d), and of r_c, each (B, C, d)."""
-        parts = [one[:, None] for one in asked] + offered  # (B, 1, d) and (B, C, d)
+        size = math.sqrt(self.config.dimensions)
+        scaled = [one[:, None] * size for one in asked]  # (B, 1, d)
+        parts = scaled + [one * size for one in offered]  # (B, C, d)
         if self.config.products:
-            parts += [a[:, None] * b for a, b in zip(asked, offered, strict=True)]
+            parts += [a * b for a, b in zip(scaled, parts[len(asked) :], strict=True)]
         # The first layer part by part, so that what a question adds is computed once.
         first = self.mlp[0]
         assert isinstance(first, nn.Linear)

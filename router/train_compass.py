@@ -20,8 +20,9 @@ from router.training_lists import Lists, logit
 from router.training_loop import Places, Trained, TrainSettings, train
 
 COMPASS_SETTINGS = TrainSettings(
-    loss="distillation", epochs=30, rate=1e-3, decay=0.01, dropout=0.1, members=1
+    loss="distillation", epochs=30, patience=30, rate=1e-3, decay=0.01, dropout=0.1, members=1
 )
+"""Held out are too few questions to stop by: the network learns nothing in its first epochs."""
 
 
 def train_blend(

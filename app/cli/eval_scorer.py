@@ -27,7 +27,7 @@ LATE_CHUNKS = 2_500
 SMALL = 250
 """Questions up to which all parts are compared; the main ones of larger sets."""
 COUNTS = (50, 100, 200, 500, 1000, 2000)
-TOPIC_SYSTEMS = {"blend": 2000, "own_topics": 2000, "compass": 500}
+TOPIC_SYSTEMS = {"blend": 2000, "products, own_topics": 2000, "products": 200}
 """Systems compared by K, up to which K: the Transformer is as wide as there are topics."""
 MODELS = ("kmeans", "etm", "fastopic")
 MODEL_TOPICS = 40
@@ -62,6 +62,7 @@ def scorer(
     from eval.results import read_results, write_results
     from eval.scorer_report import draw, markdown
     from eval.scorer_run import ScorerOptions
+    from graph.errors import UsageError
 
     configured = settings.load()
     chosen = ScorerOptions(topics=topics, folds=folds, seeds=tuple(range(seeds)))
@@ -74,7 +75,14 @@ def scorer(
             path = folder / f"{name}.json"
             if not path.is_file():
                 progress_console().print(name, highlight=False)
-                write_results(work.run(part, of), path)
+                try:
+                    results = work.run(part, of)
+                except UsageError as error:
+                    if part != "teachers":
+                        raise
+                    progress_console().print(f"Not measured: {error}", highlight=False)
+                    continue
+                write_results(results, path)
             found[name] = read_results(path)
     text = markdown(found)
     (folder / "tables.md").write_text(text, "utf-8")
@@ -128,7 +136,7 @@ class _Work:
                 self._app.embedder,
                 MODELS,
                 MODEL_TOPICS,
-                ("blend", "own_topics"),
+                ("blend", "products, own_topics"),
             )
         found = kmeans_of(material, self._chosen.topics)
         if part == "curve":

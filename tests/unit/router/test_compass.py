@@ -88,7 +88,7 @@ def test_the_score_is_three_layers_over_both_enriched_vectors() -> None:
 
     r = torch.cat([e_q, net.summarise(own), e_c[:, 0], net.summarise(theta)[:, 0]], dim=1)
     one, two, three = (layer for layer in net.mlp if isinstance(layer, nn.Linear))
-    expected = three(functional.gelu(two(functional.gelu(one(r)))))
+    expected = three(functional.gelu(two(functional.gelu(one(r * math.sqrt(2))))))
     assert torch.allclose(z, expected)
 
 

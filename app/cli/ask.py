@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -146,8 +147,10 @@ def _print_checks(out: "Console", answer: "Answer") -> None:
 
 
 def _print_search(out: "Console", ranking: "Ranking") -> None:
+    scopes = Counter(hit.passage.scope for hit in ranking.hits).most_common()
+    found = ", ".join(f"{scope} ({n})" for scope, n in scopes) or "nowhere"
     likely = ", ".join(f"{route.scope} ({route.probability:.0%})" for route in ranking.route[:3])
-    where = f"everything, most likely in {likely}" if likely else "everything"
     seconds = sum(ranking.timings_ms.values()) / 1000
-    found = f"Searched {where}: {len(ranking.hits)} passages, {seconds:.2f} s."
+    told = f" Most likely scopes: {likely}." if likely else ""
+    found = f"{len(ranking.hits)} passages from {found}.{told} {seconds:.2f} s."
     out.print(found, markup=False, highlight=False, style="dim")

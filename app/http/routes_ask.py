@@ -7,11 +7,19 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from agents import machines
 from app.cli.shapes import answered_as_dict, ranking_as_dict
 from app.http import asking, events
 from app.http.backend import Backend, BackendOf, CallerOf, GraphOf
 from app.http.guard import Caller
-from app.http.shapes import AskRequest, AskResult, SearchRequest, SearchResult
+from app.http.shapes import (
+    AskRequest,
+    AskResult,
+    MachineShape,
+    MachinesResult,
+    SearchRequest,
+    SearchResult,
+)
 from app.http.working import EventStream, until_gone
 
 router = APIRouter(tags=["questions"])
@@ -43,6 +51,22 @@ async def ask(
         return AskResult.model_validate({**answered_as_dict(answered), **thread})
 
     return await until_gone(work, request.receive, backend.workers)
+
+
+@router.get("/machines")
+def list_machines(backend: BackendOf, _: CallerOf) -> MachinesResult:
+    """List the machines, each with how it makes an answer and whether it can do so here."""
+    return MachinesResult(
+        machines=[
+            MachineShape(
+                name=name,
+                description=description,
+                available=backend.chat is not None or name in machines.WITHOUT_CHAT_MODEL,
+                is_default=name == backend.app.settings.machine,
+            )
+            for name, description in machines.MACHINES.items()
+        ]
+    )
 
 
 def _streamed(body: AskRequest, backend: Backend, caller: Caller, request_id: str) -> EventStream:

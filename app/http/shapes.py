@@ -152,6 +152,21 @@ class PassageShape(BaseModel):
     text: str
 
 
+class MachineShape(BaseModel):
+    """A way to make an answer."""
+
+    name: str
+    description: str
+    available: Annotated[bool, Field(description="False where it needs a chat model.")]
+    is_default: bool
+
+
+class MachinesResult(BaseModel):
+    """The machines that there are."""
+
+    machines: list[MachineShape]
+
+
 class ListShape(BaseModel):
     """A passage's place in one of the lists that were fused."""
 

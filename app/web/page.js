@@ -36,6 +36,7 @@ function bodyOf(question) {
   if (byId("scope").value) body.scopes = [byId("scope").value];
   if (byId("as-of").value) body.as_of = Number(byId("as-of").value);
   if (byId("all-editions").checked) body.all_editions = true;
+  if (byId("machine").value) body.machine = byId("machine").value;
   return threads.into(body);
 }
 
@@ -99,7 +100,7 @@ function fitQuestion() {
 }
 
 function narrowed() {
-  const parts = [byId("scope").value, byId("as-of").value && `as of ${byId("as-of").value}`, byId("all-editions").checked && "all editions"];
+  const parts = [byId("scope").value, byId("as-of").value && `as of ${byId("as-of").value}`, byId("all-editions").checked && "all editions", byId("machine").value];
   const shown = parts.filter(Boolean).join(", ");
   byId("narrowed").textContent = shown ? `: ${shown}` : "";
 }
@@ -120,6 +121,22 @@ function showView() {
   }
 }
 
+// What needs a chat model where there is none is shown, and cannot be chosen.
+async function loadMachines() {
+  const { machines } = await getJson("/machines");
+  const usual = machines.find((one) => one.is_default);
+  byId("machine").replaceChildren(
+    option("", `${usual.name} (usual)`),
+    ...machines.filter((one) => !one.is_default).map((one) => option(one.name, one.available ? one.name : `${one.name} (needs a chat model)`, { disabled: !one.available })),
+  );
+  const tell = () => {
+    const chosen = machines.find((one) => one.name === byId("machine").value) ?? usual;
+    byId("machine-help").textContent = `${chosen.description}.`;
+  };
+  byId("machine").addEventListener("input", tell);
+  tell();
+}
+
 async function loadHoldings() {
   try {
     const { scopes } = await getJson("/scopes");
@@ -130,6 +147,7 @@ async function loadHoldings() {
     byId("holdings").textContent = documents
       ? `${plural(documents, "document")} in ${plural(scopes.length, "scope")}.`
       : "There are no documents yet. Add some with: milepost ingest FOLDER";
+    await loadMachines();
   } catch (error) {
     byId("holdings").textContent = words(error);
   }
@@ -147,7 +165,7 @@ byId("question").addEventListener("keydown", (event) => {
 });
 byId("question").addEventListener("input", fitQuestion);
 byId("stop").addEventListener("click", () => running?.abort());
-for (const id of ["scope", "as-of", "all-editions"]) byId(id).addEventListener("input", narrowed);
+for (const id of ["scope", "as-of", "all-editions", "machine"]) byId(id).addEventListener("input", narrowed);
 byId("key-change").addEventListener("click", async () => {
   if (await changeKey()) location.reload();
 });

@@ -344,6 +344,20 @@ def test_a_question_can_be_narrowed_to_a_scope(page: Page) -> None:
     expect(page.locator("#narrowed")).to_have_text(": digital-identity")
 
 
+def test_the_reader_chooses_the_machine_and_sees_which_need_a_chat_model(page: Page) -> None:
+    page.locator(".narrow summary").click()
+    expect(page.locator("#machine option[value=masdr]")).to_be_disabled()
+    expect(page.locator("#machine option[value=masdr]")).to_contain_text("needs a chat model")
+    page.locator("#machine").focus()
+    page.keyboard.type("single")  # as with the keyboard alone
+    expect(page.locator("#machine-help")).to_contain_text("a search in every scope")
+    with page.expect_request("**/ask") as asked:
+        ask(page)
+
+    assert asked.value.post_data_json["machine"] == "single_call"
+    expect(page.locator("#narrowed")).to_have_text(": single_call")
+
+
 def test_what_documents_say_never_becomes_html(page: Page) -> None:
     ask(page, BADGES)
 

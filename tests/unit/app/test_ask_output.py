@@ -59,7 +59,7 @@ def test_people_see_answer_cited_sources_scopes_and_time(
     assert out.startswith("Three years [Source 1]. [Source 1] Common Policy (2.8), 5.4 Audit")
     assert "pp. 12-13 file:///policy.pdf" in out
     assert "[Source 2]" not in out
-    assert "most likely in policy (75%): 2 passages, 1.23 s" in out
+    assert "2 passages from policy (2). Most likely scopes: policy (75%). 1.23 s." in out
 
 
 def test_people_see_what_the_checks_found(capsys: pytest.CaptureFixture[str]) -> None:

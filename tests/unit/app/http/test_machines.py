@@ -180,3 +180,13 @@ def test_the_context_of_the_chat_model_is_a_setting(app: App) -> None:
     assert reply.status_code == 422
     assert "raise MILEPOST_MODEL_CONTEXT" in reply.json()["error"]["message"]
     assert not chat.asked
+
+
+def test_the_machines_are_listed_with_what_can_answer_here(client: TestClient) -> None:
+    listed = client.get("/machines").json()["machines"]
+    by_name = {one["name"]: one for one in listed}
+
+    assert [one["name"] for one in listed if one["is_default"]] == ["soft_scoped"]
+    assert by_name["single_call"]["available"]
+    assert not by_name["masdr"]["available"]
+    assert "5 rounds" in by_name["masdr"]["description"]

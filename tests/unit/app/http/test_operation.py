@@ -87,7 +87,8 @@ def test_the_description_names_every_address_and_its_errors(client: TestClient) 
     described = client.get("/openapi.json").json()
 
     assert set(described["paths"]) == {
-        "/health", "/health/live", "/health/ready", "/metrics", "/search", "/ask", "/scopes",
+        "/health", "/health/live", "/health/ready", "/metrics", "/search", "/ask", "/machines",
+        "/scopes",
         "/documents", "/documents/{id}", "/jobs/{id}", "/v1/models", "/v1/chat/completions",
         "/sources/{chunk_id}", "/sources/{chunk_id}/page/{page}.png", "/series", "/compare",
         "/threads", "/threads/{id}",

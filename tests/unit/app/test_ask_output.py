@@ -86,7 +86,7 @@ def test_an_abstention_lists_no_sources(capsys: pytest.CaptureFixture[str]) -> N
     sources = tuple(replace(source, cited=False) for source in ANSWER.sources)
     out = shown(replace(ANSWER, text=ABSTENTION, sources=sources, supported=False), capsys)
 
-    assert out.startswith(f"{ABSTENTION} Searched")
+    assert out.startswith(f"{ABSTENTION} 2 passages from policy")
 
 
 def test_a_citation_is_not_broken_over_two_lines() -> None:

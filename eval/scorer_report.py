@@ -105,11 +105,16 @@ def draw(found: Mapping[str, Results], path: Path) -> None:
         gains.bar(at, heights, width, label=name)
     gains.set_xticks(range(len(compared)), [one.set for one in compared], rotation=30, ha="right")
     gains.set_ylabel(f"{CHOSEN}, share of the ceiling")
-    gains.legend(fontsize=7, loc="lower right")
+    gains.set_ylim(0, 1.25)
+    gains.legend(fontsize=7, loc="upper left", ncols=3)
+    gains.set_visible(bool(compared))
     for axes, axis, label in ((learning, "n", "questions trained on"), (topics, "K", "topics, K")):
         for name, points in curves(found, axis).items():
             axes.plot(*zip(*sorted(points), strict=True), "o-", label=name)
         axes.set_xscale("log")
+        values = sorted({int(x) for line in axes.lines for x in line.get_xdata()})
+        axes.set_xticks(values, [f"{value:,}" for value in values], rotation=45, fontsize=7)
+        axes.minorticks_off()
         axes.set_xlabel(label)
         axes.set_ylabel(CHOSEN)
         axes.grid(alpha=0.3)

@@ -149,7 +149,8 @@ def _print_checks(out: "Console", answer: "Answer") -> None:
 def _print_search(out: "Console", ranking: "Ranking") -> None:
     scopes = Counter(hit.passage.scope for hit in ranking.hits).most_common()
     found = ", ".join(f"{scope} ({n})" for scope, n in scopes) or "nowhere"
-    likely = ", ".join(f"{route.scope} ({route.probability:.0%})" for route in ranking.route[:3])
+    routes = [route for route in ranking.route[:3] if route.probability >= 0.005]
+    likely = ", ".join(f"{route.scope} ({route.probability:.0%})" for route in routes)
     seconds = sum(ranking.timings_ms.values()) / 1000
     told = f" Most likely scopes: {likely}." if likely else ""
     found = f"{len(ranking.hits)} passages from {found}.{told} {seconds:.2f} s."

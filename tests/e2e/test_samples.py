@@ -113,7 +113,7 @@ def test_search_returns_the_shape_that_programs_rely_on(samples: Run) -> None:
 
     assert list(result) == ["query", "system", "route", "understood", "timings_ms", "hits"]
     assert list(result["hits"][0]) == [
-        "rank", "chunk_id", "document", "section", "pages", "score", "lists", "text",
+        "rank", "chunk_id", "document", "section", "pages", "printed", "score", "lists", "text",
     ]  # fmt: skip
     assert [hit["rank"] for hit in result["hits"]] == [1, 2, 3]
 

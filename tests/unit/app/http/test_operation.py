@@ -69,6 +69,19 @@ def test_an_unexpected_error_is_a_500_that_tells_nothing_and_a_line_without_its_
     assert LOGS not in json.dumps(lines) + response.text
 
 
+def test_a_web_page_that_may_call_can_read_an_unexpected_error(app: App) -> None:
+    def broken(*_: object) -> Any:
+        raise RuntimeError
+
+    page = "https://docs.example.org"
+    failing = {"guided": replace(app.system(None), retrieve=broken)}
+    with serving(replace(app, systems=failing), cors_origins=(page,)) as client:
+        response = client.post("/search", json=BODY, headers={"Origin": page})
+
+    assert response.status_code == 500
+    assert response.headers["access-control-allow-origin"] == page
+
+
 def test_metrics_count_requests_stages_and_hits(client: TestClient) -> None:
     client.post("/ask", json=BODY)
     client.post("/ask", json={})
